@@ -1,0 +1,77 @@
+// Model: a loaded model file, its tokenizer, template and weights ready for one device. Const and shared; thread safe.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/clock.h"
+#include "base/status.h"
+#include "formats/model_file.h"
+#include "models/model_config.h"
+#include "platform/cpu_features.h"
+#include "text/chat_template.h"
+#include "text/tokenizer.h"
+
+namespace candor {
+
+struct ModelWeights;  // runtime/weights.h
+class ThreadPool;     // platform/thread_pool.h
+
+enum class KvType { kAuto, kF32, kF16 };  // auto: f32 for a file with F32 matrices, else f16
+
+struct LoadOptions {
+  std::string device = "auto";        // auto | cpu (vulkan, cuda: Unavailable in a build without them)
+  std::optional<CpuIsa> cpu_isa;      // default: the best one this machine has
+  int threads = 0;                    // 0: all cores this process may use
+  uint32_t context = 0;               // tokens; 0: min(trained, 4096). More than trained is InvalidArgument
+  KvType kv_type = KvType::kAuto;
+  uint32_t prefill_chunk = 512;       // most rows in one step
+  // Called from the loading thread with bytes done and total; returning false cancels the load (Cancelled).
+  std::function<bool(uint64_t done, uint64_t total)> progress;
+};
+
+// What loading and running will need, known before anything is allocated.
+struct MemoryEstimate {
+  uint64_t weights = 0;        // packed weights
+  uint64_t kv_per_token = 0;
+  uint64_t kv_full = 0;        // at the full context
+  uint64_t scratch = 0;        // activations of one step
+  uint64_t tokenizer = 0;      // rough
+  uint64_t total() const { return weights + kv_full + scratch + tokenizer; }
+};
+
+class Model {
+ public:
+  // Opens, checks, estimates memory against what the machine has (ResourceExhausted with both figures), packs the weights.
+  // `phases` gets: open, verify, tokenizer, weights, compile.
+  static Result<std::shared_ptr<const Model>> Load(const std::string& path, const LoadOptions& options, PhaseTimer* phases);
+  ~Model();
+
+  const ModelFile& file() const { return *file_; }
+  const ModelConfig& config() const { return config_; }
+  const Tokenizer& tokenizer() const { return *tokenizer_; }
+  const ChatTemplate* chat_template() const { return chat_template_.get(); }  // null: a base model
+  const LoadOptions& options() const { return options_; }                      // with defaults resolved
+  const ModelWeights& weights() const { return *weights_; }
+  ThreadPool& threads() const { return *threads_; }
+  const MemoryEstimate& memory() const { return memory_; }
+
+ private:
+  Model();
+  std::shared_ptr<const ModelFile> file_;
+  ModelConfig config_;
+  std::unique_ptr<const Tokenizer> tokenizer_;
+  std::unique_ptr<const ChatTemplate> chat_template_;
+  LoadOptions options_;
+  std::unique_ptr<ModelWeights> weights_;
+  std::unique_ptr<ThreadPool> threads_;
+  MemoryEstimate memory_;
+};
+
+// The estimate alone, from metadata and the tensor directory; nothing is loaded.
+Result<MemoryEstimate> EstimateMemory(const ModelFile& file, const LoadOptions& options);
+
+}  // namespace candor
