@@ -10,7 +10,7 @@ namespace candor {
 void CheckFailed(const char* file, int line, const char* condition, const std::string& message) {
   const std::string text = fmt::format("{}:{}: check failed: {}: {}", file, line, condition, message);
 #ifdef NDEBUG
-  throw InternalError(text);
+  throw CheckFailure(text);
 #else
   std::fprintf(stderr, "%s\n", text.c_str());
   std::abort();

@@ -1,4 +1,4 @@
-// CANDOR_CHECK: for our own bugs only, never for input. A debug build aborts; a release build throws InternalError, which is caught at
+// CANDOR_CHECK: for our own bugs only, never for input. A debug build aborts; a release build throws CheckFailure, which is caught at
 // the engine's boundary and becomes StatusCode::kInternal, so that the caller's process lives.
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace candor {
 
-class InternalError : public std::logic_error {
+class CheckFailure : public std::logic_error {
  public:
   using std::logic_error::logic_error;
 };

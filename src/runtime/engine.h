@@ -19,7 +19,6 @@
 namespace candor {
 
 class Engine;
-class KvCache;
 
 class Sequence {
  public:
@@ -37,8 +36,7 @@ class Sequence {
   explicit Sequence(Engine& engine);
   Engine& engine_;
   std::vector<TokenId> tokens_;
-  struct Pages;
-  std::unique_ptr<Pages> pages_;
+  KvPages pages_;
 };
 
 // Some rows of one sequence for a step.
@@ -50,7 +48,8 @@ struct SequenceRows {
 
 class Engine {
  public:
-  static Result<std::unique_ptr<Engine>> Create(std::shared_ptr<const Model> model);
+  // `phases` gets: compile.
+  static Result<std::unique_ptr<Engine>> Create(std::shared_ptr<const Model> model, PhaseTimer* phases = nullptr);
   ~Engine();
 
   std::unique_ptr<Sequence> NewSequence();
@@ -58,7 +57,8 @@ class Engine {
 
   // One step: at most max_rows() rows in all. On success the tokens are part of their sequences and the view holds one row of logits
   // ([rows asked for, vocabulary], in the order of `batch`), valid until the next step. InvalidArgument: a token id out of range, too
-  // many rows. FailedPrecondition: a sequence would pass the context. ResourceExhausted: no page. Nothing changes on an error.
+  // many rows, a sequence twice. FailedPrecondition: a sequence would pass the context. ResourceExhausted: no page. Nothing changes on an
+  // error, except after Internal: then the engine refuses all further work.
   Result<std::span<const float>> Step(std::span<const SequenceRows> batch);
   int64_t max_rows() const;
   int64_t context() const;

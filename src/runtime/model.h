@@ -10,20 +10,23 @@
 #include "base/clock.h"
 #include "base/status.h"
 #include "formats/model_file.h"
+#include "device/device.h"
+#include "graph/graph.h"
 #include "models/model_config.h"
 #include "platform/cpu_features.h"
+#include "platform/thread_pool.h"
+#include "runtime/kv_cache.h"
+#include "runtime/weights.h"
 #include "text/chat_template.h"
 #include "text/tokenizer.h"
 
 namespace candor {
 
-struct ModelWeights;  // runtime/weights.h
-class ThreadPool;     // platform/thread_pool.h
-
 enum class KvType { kAuto, kF32, kF16 };  // auto: f32 for a file with F32 matrices, else f16
 
 struct LoadOptions {
-  std::string device = "auto";        // auto | cpu (vulkan, cuda: Unavailable in a build without them)
+  std::string device = "auto";        // as ParseDeviceSelector reads it; vulkan, cuda: Unavailable in a build without them
+  bool allow_software_adapter = false;
   std::optional<CpuIsa> cpu_isa;      // default: the best one this machine has
   int threads = 0;                    // 0: all cores this process may use
   uint32_t context = 0;               // tokens; 0: min(trained, 4096). More than trained is InvalidArgument
@@ -46,7 +49,7 @@ struct MemoryEstimate {
 class Model {
  public:
   // Opens, checks, estimates memory against what the machine has (ResourceExhausted with both figures), packs the weights.
-  // `phases` gets: open, verify, tokenizer, weights, compile.
+  // `phases` gets: open, verify, tokenizer (runs beside weights), weights.
   static Result<std::shared_ptr<const Model>> Load(const std::string& path, const LoadOptions& options, PhaseTimer* phases);
   ~Model();
 
@@ -58,11 +61,20 @@ class Model {
   const ModelWeights& weights() const { return *weights_; }
   ThreadPool& threads() const { return *threads_; }
   const MemoryEstimate& memory() const { return memory_; }
+  const Graph& graph() const { return graph_; }
+  const KvGeometry& kv_geometry() const { return kv_geometry_; }
+  const ChosenDevice& device() const { return device_; }
+  CpuIsa cpu_isa() const { return *options_.cpu_isa; }
 
  private:
   Model();
+  Status Resolve(const LoadOptions& options);
+  Status CheckMemory() const;
   std::shared_ptr<const ModelFile> file_;
   ModelConfig config_;
+  Graph graph_;
+  KvGeometry kv_geometry_;
+  ChosenDevice device_;
   std::unique_ptr<const Tokenizer> tokenizer_;
   std::unique_ptr<const ChatTemplate> chat_template_;
   LoadOptions options_;

@@ -34,8 +34,9 @@ int64_t PackedTileRows(DType dtype, CpuIsa isa);
 // Size of the packed form, a multiple of 64 bytes. Unimplemented (names the type) when no kernel multiplies this type.
 Result<size_t> PackedBytes(DType dtype, CpuIsa isa, int64_t rows, int64_t cols);
 
-// Packs file rows [row_begin, row_end) (both multiples of the tile, or row_end == rows) of the whole matrix `source` into `packed`
-// (PackedBytes long). Disjoint row ranges may be packed by different threads at once.
+// Packs file rows [row_begin, row_end) (both multiples of the tile, or row_end == rows) of a rows x cols matrix. `source` holds the bytes
+// of just these rows, as in the file; `packed` is the whole packed matrix (PackedBytes long). Disjoint row ranges may be packed by
+// different threads at once.
 void PackRows(DType dtype, CpuIsa isa, int64_t rows, int64_t cols, std::span<const std::byte> source, std::span<std::byte> packed,
               int64_t row_begin, int64_t row_end);
 

@@ -1,0 +1,174 @@
+#include "runtime/model.h"
+
+#include <algorithm>
+#include <thread>
+
+#include "graph/plan.h"
+#include "models/family.h"
+#include "platform/memory.h"
+
+namespace candor {
+namespace {
+
+constexpr uint32_t kDefaultContext = 4096;
+constexpr int kMaxThreads = 1024;
+constexpr uint32_t kMaxPrefillChunk = 8192;
+// Rough cost of a vocabulary entry in memory: its hash slot, its score and its share of the merges.
+constexpr uint64_t kTokenizerBytesPerToken = 128;
+
+double MiB(uint64_t bytes) { return static_cast<double>(bytes) / (1024.0 * 1024.0); }
+
+Result<uint32_t> ResolveContext(uint32_t asked, const ModelConfig& config) {
+  if (asked == 0) return std::min(config.trained_context, kDefaultContext);
+  if (asked > config.trained_context) {
+    return InvalidArgumentError("context: expected at most the {} tokens that the model was trained for, got {}; ask for less",
+                                config.trained_context, asked);
+  }
+  return asked;
+}
+
+KvType ResolveKvType(KvType asked, const Graph& graph) {
+  if (asked != KvType::kAuto) return asked;
+  const bool full_precision =
+      std::any_of(graph.weights.begin(), graph.weights.end(), [](const Weight& w) { return w.is_matrix() && w.dtype == DType::kF32; });
+  return full_precision ? KvType::kF32 : KvType::kF16;
+}
+
+DType KvDType(KvType type) { return type == KvType::kF32 ? DType::kF32 : DType::kF16; }
+
+Result<CpuIsa> ResolveIsa(std::optional<CpuIsa> asked) {
+  if (!asked.has_value()) return BestCpuIsa();
+  if (!CpuSupports(*asked)) {
+    return UnavailableError("cpu isa: '{}' cannot run on this processor ({}); the best it has is '{}'", CpuIsaName(*asked), CpuModelName(),
+                            CpuIsaName(BestCpuIsa()));
+  }
+  return *asked;
+}
+
+// Options with every default filled in, and every value checked.
+Result<LoadOptions> ResolveOptions(const LoadOptions& options, const ModelConfig& config, const Graph& graph) {
+  LoadOptions resolved = options;
+  if (options.threads < 0 || options.threads > kMaxThreads) {
+    return InvalidArgumentError("threads: expected 0 (all cores) to {}, got {}", kMaxThreads, options.threads);
+  }
+  if (options.prefill_chunk == 0 || options.prefill_chunk > kMaxPrefillChunk) {
+    return InvalidArgumentError("prefill chunk: expected 1 to {}, got {}", kMaxPrefillChunk, options.prefill_chunk);
+  }
+  if (options.threads == 0) resolved.threads = CpuCoreCount();
+  CANDOR_ASSIGN_OR_RETURN(resolved.cpu_isa, ResolveIsa(options.cpu_isa));
+  CANDOR_ASSIGN_OR_RETURN(resolved.context, ResolveContext(options.context, config));
+  resolved.kv_type = ResolveKvType(options.kv_type, graph);
+  resolved.prefill_chunk = std::min(options.prefill_chunk, resolved.context);
+  return resolved;
+}
+
+Result<MemoryEstimate> Estimate(const LoadOptions& options, const ModelConfig& config, const Graph& graph) {
+  MemoryEstimate estimate;
+  CANDOR_ASSIGN_OR_RETURN(estimate.weights, WeightArenaBytes(graph, *options.cpu_isa));
+  const KvGeometry geometry = MakeKvGeometry(graph.kv_layers, KvDType(options.kv_type));
+  estimate.kv_full = geometry.BytesFor(options.context);
+  for (const KvGeometry::Group& group : geometry.groups) estimate.kv_per_token += group.page_bytes / kPageTokens;
+  const Plan plan = MakePlan(graph, options.prefill_chunk);
+  // The logits of rows that nobody asks for are never touched.
+  estimate.scratch = plan.scratch_bytes - uint64_t{options.prefill_chunk - 1} * config.vocabulary * sizeof(float);
+  estimate.tokenizer = uint64_t{config.vocabulary} * kTokenizerBytesPerToken;
+  return estimate;
+}
+
+// The tokenizer and template of a file, made on a thread of their own while the weights load.
+struct TextParts {
+  std::unique_ptr<const Tokenizer> tokenizer;
+  std::unique_ptr<const ChatTemplate> chat_template;
+  Status status;
+  double milliseconds = 0;
+};
+
+void LoadText(const std::shared_ptr<const ModelFile>& file, TextParts& parts) {
+  const Stopwatch watch;
+  Result<std::unique_ptr<const Tokenizer>> tokenizer = Tokenizer::Load(file);
+  if (!tokenizer.ok()) {
+    parts.status = tokenizer.status();
+    return;
+  }
+  parts.tokenizer = std::move(*tokenizer);
+  Result<std::unique_ptr<const ChatTemplate>> chat_template = ChatTemplate::Load(file, *parts.tokenizer);
+  if (chat_template.ok()) {
+    parts.chat_template = std::move(*chat_template);
+  } else if (chat_template.status().code() != StatusCode::kNotFound) {
+    parts.status = chat_template.status();
+  }
+  parts.milliseconds = watch.Milliseconds();
+}
+
+Status CheckVocabulary(const ModelFile& file, const ModelConfig& config, const Tokenizer& tokenizer) {
+  if (tokenizer.vocabulary_size() <= static_cast<int64_t>(config.vocabulary)) return OkStatus();
+  return DataLossError("{}: expected at most as many tokens as rows of token_embd.weight ({}), got {}; the file is damaged", file.path(),
+                       config.vocabulary, tokenizer.vocabulary_size());
+}
+
+}  // namespace
+
+Model::Model() = default;
+Model::~Model() = default;
+
+Status Model::Resolve(const LoadOptions& options) {
+  CANDOR_ASSIGN_OR_RETURN(const DeviceSelector selector, ParseDeviceSelector(options.device));
+  CANDOR_ASSIGN_OR_RETURN(device_, ChooseDevice(selector, options.allow_software_adapter));
+  CANDOR_ASSIGN_OR_RETURN(const Family* family, FindFamily(*file_));
+  CANDOR_ASSIGN_OR_RETURN(config_, family->read_config(*file_));
+  CANDOR_ASSIGN_OR_RETURN(graph_, family->build_graph(*file_, config_));
+  CANDOR_ASSIGN_OR_RETURN(options_, ResolveOptions(options, config_, graph_));
+  CANDOR_ASSIGN_OR_RETURN(memory_, Estimate(options_, config_, graph_));
+  kv_geometry_ = MakeKvGeometry(graph_.kv_layers, KvDType(options_.kv_type));
+  return CheckMemory();
+}
+
+Status Model::CheckMemory() const {
+  const MemoryInfo machine = ReadMemoryInfo();
+  if (memory_.total() <= machine.available) return OkStatus();
+  return ResourceExhaustedError(
+      "{}: expected {:.0f} MiB of free memory (weights {:.0f}, kv cache {:.0f} at {} tokens, scratch {:.0f}, tokenizer {:.0f}), got {:.0f} "
+      "MiB; ask for a smaller context with -c, or choose a smaller model",
+      file_->path(), MiB(memory_.total()), MiB(memory_.weights), MiB(memory_.kv_full), options_.context, MiB(memory_.scratch),
+      MiB(memory_.tokenizer), MiB(machine.available));
+}
+
+Result<std::shared_ptr<const Model>> Model::Load(const std::string& path, const LoadOptions& options, PhaseTimer* phases) {
+  std::shared_ptr<Model> model(new Model());
+  {
+    const ScopedPhase phase(phases, "open");
+    CANDOR_ASSIGN_OR_RETURN(model->file_, OpenModelFile(path));
+  }
+  {
+    const ScopedPhase phase(phases, "verify");
+    CANDOR_RETURN_IF_ERROR(model->Resolve(options));
+  }
+  TextParts text;
+  std::jthread text_thread([&] { LoadText(model->file_, text); });
+  Status loaded;
+  {
+    const ScopedPhase phase(phases, "weights");
+    model->threads_ = std::make_unique<ThreadPool>(model->options_.threads);
+    auto weights = LoadWeights(*model->file_, model->graph_, model->cpu_isa(), *model->threads_, options.progress);
+    loaded = weights.status();
+    if (weights.ok()) model->weights_ = std::move(*weights);
+  }
+  text_thread.join();
+  if (phases != nullptr) phases->Add("tokenizer", text.milliseconds);
+  CANDOR_RETURN_IF_ERROR(text.status);
+  CANDOR_RETURN_IF_ERROR(loaded);
+  CANDOR_RETURN_IF_ERROR(CheckVocabulary(*model->file_, model->config_, *text.tokenizer));
+  model->tokenizer_ = std::move(text.tokenizer);
+  model->chat_template_ = std::move(text.chat_template);
+  return std::shared_ptr<const Model>(std::move(model));
+}
+
+Result<MemoryEstimate> EstimateMemory(const ModelFile& file, const LoadOptions& options) {
+  CANDOR_ASSIGN_OR_RETURN(const Family* family, FindFamily(file));
+  CANDOR_ASSIGN_OR_RETURN(const ModelConfig config, family->read_config(file));
+  CANDOR_ASSIGN_OR_RETURN(const Graph graph, family->build_graph(file, config));
+  CANDOR_ASSIGN_OR_RETURN(const LoadOptions resolved, ResolveOptions(options, config, graph));
+  return Estimate(resolved, config, graph);
+}
+
+}  // namespace candor
