@@ -2,7 +2,7 @@
 rust_minimum=1.87
 
 # cargo_version: of the cargo on the path, nothing without one.
-cargo_version() { cargo --version 2>/dev/null | awk '{ print $2 }'; }
+cargo_version() { if have cargo; then cargo --version 2>/dev/null | awk '{ print $2 }'; fi; }
 
 rust_is_new_enough() {
     local version
