@@ -2,7 +2,9 @@
 // templates use). Thread safe.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,7 +20,8 @@ struct ChatMessage {
 
 struct ChatRenderOptions {
   bool add_generation_prompt = true;
-  std::string extra_json;  // an object of further template variables (enable_thinking, tools, …); empty: none
+  std::string extra_json;                // an object of further template variables (enable_thinking, tools, …); empty: none
+  std::optional<int64_t> clock_seconds;  // seconds since 1970 for strftime_now, printed as local time; empty: the clock
 };
 
 class ChatTemplate {
@@ -29,7 +32,7 @@ class ChatTemplate {
   ~ChatTemplate();
 
   // Text that came from a message and looks like a control token stays text; the template's own markers are markup.
-  // InvalidArgument carries what the template raised (raise_exception), or that it ran too long.
+  // InvalidArgument carries what the template raised (raise_exception), or that it ran too long. Invalid UTF-8 in a message is U+FFFD.
   Result<std::vector<TextSegment>> Render(const std::vector<ChatMessage>& messages, const ChatRenderOptions& options) const;
   const std::string& source() const;
 

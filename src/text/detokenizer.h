@@ -9,7 +9,7 @@ namespace candor {
 
 class Detokenizer {
  public:
-  // `strip_leading_space`: SPM models with add_space_prefix decode the first token without its space.
+  // The tokenizer must outlive it. SPM models with add_space_prefix decode the first token without its space.
   explicit Detokenizer(const Tokenizer& tokenizer, bool render_special = false);
 
   std::string Push(TokenId id);  // the text that is complete after this token; may be empty
@@ -18,6 +18,7 @@ class Detokenizer {
  private:
   const Tokenizer& tokenizer_;
   bool render_special_;
+  bool at_start_ = true;
   std::string pending_;
 };
 

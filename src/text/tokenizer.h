@@ -35,13 +35,15 @@ class Tokenizer {
   static Result<std::unique_ptr<const Tokenizer>> Load(std::shared_ptr<const ModelFile> file);
   virtual ~Tokenizer() = default;
 
-  // Any bytes are accepted: a maximal invalid UTF-8 part is read as U+FFFD.
+  // Any bytes are accepted. Bytes that are not UTF-8 become byte tokens (SPM) or each is read as U+FFFD (byte-level BPE).
   virtual Result<std::vector<TokenId>> Encode(std::string_view text, const EncodeOptions& options) const = 0;
-  // Encodes the segments as one prompt: words do not merge across a control token only.
+  // Encodes the segments as one text: words merge across segments, and a control token matches only where all of it is markup. BOS is
+  // added as the file says unless the markup already begins with it.
   virtual Result<std::vector<TokenId>> EncodeSegments(std::span<const TextSegment> segments, bool add_special) const = 0;
 
   // The bytes that a token stands for (may be part of a UTF-8 character); empty for control tokens unless `render_special`.
   virtual std::string TokenBytes(TokenId id, bool render_special) const = 0;
+  // The text of a whole reply: invalid UTF-8 becomes U+FFFD. Ids that the vocabulary does not have are left out.
   std::string Decode(std::span<const TokenId> ids, bool render_special) const;
 
   virtual TokenKind Kind(TokenId id) const = 0;
@@ -50,6 +52,8 @@ class Tokenizer {
   virtual TokenId bos() const = 0;                       // -1: none
   virtual TokenId eos() const = 0;
   virtual std::string_view TokenText(TokenId id) const = 0;  // as stored in the file
+  virtual std::span<const TokenId> special_tokens() const = 0;  // control, unknown and user-defined tokens, ascending
+  virtual bool strips_leading_space() const = 0;             // a text's first space is the tokenizer's own, not the text's
   virtual std::string_view model_name() const = 0;           // "gpt2", "llama"
 };
 
