@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# build.sh PRESET [TARGET…]: configures build/PRESET if need be and builds the targets (all without one).
+# build.sh PRESET [TARGET…]: configures build/PRESET if need be and builds the targets (all without one; none with --configure-only).
 # CANDOR_TESTS and CANDOR_WERROR (ON or OFF): the unit tests, warnings as errors; unset: as they were, at first OFF. CANDOR_JOBS: compilers at once.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -8,7 +8,7 @@ main() {
     local preset=$1
     shift
     configure "$preset"
-    compile "$preset" "$@"
+    [ "${1-}" = --configure-only ] || compile "$preset" "$@"
 }
 
 # configure PRESET: the first time, and again when an option that is set differs from what the cache holds.

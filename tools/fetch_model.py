@@ -108,9 +108,9 @@ def download(package, scratch, python):
     pin = scratch / "pin.txt"
     pin.write_text(f"{package['name']}=={package['version']} --hash=sha256:{package['sha256']}\n")
     command = [python, "-m", "pip", "download", "--no-deps", "--no-cache-dir", "--disable-pip-version-check", "--only-binary", ":all:"]
-    command += ["--require-hashes", "--dest", str(scratch), "-r", str(pin)]
     if not sys.stderr.isatty():
         command.append("--quiet")
+    command += ["--require-hashes", "--dest", str(scratch), "-r", str(pin)]
     environment = dict(os.environ, TMPDIR=str(scratch), PIP_RETRIES=os.environ.get("PIP_RETRIES", "2"))
     # pip draws its progress on its standard output, which is our standard error: ours holds the path alone.
     done = subprocess.run(command, stdout=sys.stderr.fileno(), stderr=subprocess.PIPE, text=True, env=environment, check=False)

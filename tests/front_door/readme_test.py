@@ -1,0 +1,97 @@
+"""The README's ```console blocks are run as written; what they print must be what the README shows, numbers aside.
+
+A line that starts with "$ " is a command, the lines below it are its output (standard output and error together). Numbers and times may differ, and
+a line "…" stands for any lines. The commands run in a scratch folder that holds the default model; `make` runs in the repository.
+"""
+
+import argparse
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+MODEL = "SmolLM2-135M-Instruct.Q4_1.gguf"
+BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+options = argparse.Namespace(candor=None)
+
+
+def cache():
+    return pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "candor"
+
+
+def steps(block):
+    """[(command, expected lines)] of one console block."""
+    found = []
+    for line in block.splitlines():
+        if line.startswith("$ "):
+            found.append((line[2:], []))
+        else:
+            found[-1][1].append(line)
+    return found
+
+
+def loosely(line):
+    """Numbers, and spaces beside them, say nothing about right or wrong here."""
+    line = re.sub(r"\d+(?:[.,]\d+)*", "#", line.rstrip())
+    return re.sub(r"[ \t]+", " ", line).strip()
+
+
+def matches(expected, got):
+    """Do the lines match, where "…" stands for any number of lines?"""
+    if not expected:
+        return not got
+    if expected[0].strip() == "…":
+        return any(matches(expected[1:], got[skip:]) for skip in range(len(got) + 1))
+    return bool(got) and loosely(expected[0]) == loosely(got[0]) and matches(expected[1:], got[1:])
+
+
+class MatchTest(unittest.TestCase):
+    def test_numbers_may_differ_and_words_may_not(self):
+        self.assertTrue(matches(["decode 12.5 tokens/s"], ["decode   9 tokens/s"]))
+        self.assertFalse(matches(["decode 12.5 tokens/s"], ["prefill 12.5 tokens/s"]))
+        self.assertFalse(matches(["a"], ["a", "b"]))
+        self.assertTrue(matches(["a", "…", "z"], ["a", "b", "c", "z"]))
+        self.assertFalse(matches(["a", "…", "z"], ["a", "b"]))
+
+
+class ReadmeTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        (self.folder / MODEL).symlink_to(cache() / MODEL)
+
+    def run_command(self, command, previous_code):
+        in_repository = command.startswith("make ")
+        program = f"(exit {previous_code}); {command}" + (" SETUP=no" if in_repository else "")
+        path = f"{pathlib.Path(options.candor).parent}:{os.environ['PATH']}"
+        return subprocess.run(
+            ["bash", "-c", program], cwd=ROOT if in_repository else self.folder, env={**os.environ, "PATH": path}, stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300, check=False,
+        )  # fmt: skip
+
+    def test_every_block_prints_what_it_shows(self):
+        blocks = BLOCK.findall((ROOT / "README.md").read_text())
+        self.assertGreaterEqual(len(blocks), 3)
+        for block in blocks:
+            code = 0
+            for command, expected in steps(block):
+                with self.subTest(command):
+                    result = self.run_command(command, code)
+                    code = result.returncode
+                    got = result.stdout.splitlines()
+                    self.assertTrue(matches(expected, got), f"expected:\n{chr(10).join(expected)}\ngot:\n{chr(10).join(got)}")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--candor", required=True)
+    options, rest = parser.parse_known_args()
+    if pathlib.Path(options.candor) != ROOT / "build/release/candor" or not (cache() / MODEL).exists():
+        print("NOT RUN: needs build/release/candor and the fetched model; make test makes both")
+        sys.exit(77)
+    unittest.main(argv=[sys.argv[0], *rest])
