@@ -12,7 +12,7 @@ function(candor_room name)
 
   candor_room_library(${name} "${sources}" "${ROOM_DEPENDS}")
   candor_isa_flags("${sources}")
-  if(CANDOR_BUILD_TESTS AND test_sources)
+  if(CANDOR_BUILD_TESTS)
     candor_room_tests(${name} "${test_sources}")
   endif()
   if(CANDOR_BUILD_TESTS AND bench_sources)
@@ -56,6 +56,9 @@ endfunction()
 
 # One ctest test per gtest case, found when ctest starts: a skipped case (an ISA that this machine lacks) is then listed as one that did not run.
 function(candor_room_tests name sources)
+  if(NOT sources)
+    return()
+  endif()
   find_package(GTest REQUIRED)
   include(GoogleTest)
   add_executable(candor_${name}_tests ${sources})
