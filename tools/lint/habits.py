@@ -22,7 +22,7 @@ def check(tree, exceptions):
             yield from matches("environment", path, code, _ENVIRONMENT, f"read environment variables only in {ENVIRONMENT}")
         if room_of(path) not in PRINTING_ROOMS and not is_test(path) and not exceptions.covers("process", path):
             yield from matches("process", path, code, _PROCESS, "a library neither prints nor ends the process; return a Status")
-        if not exceptions.covers("conditional", path):
+        if not is_test(path) and not exceptions.covers("conditional", path):
             yield from check_conditions(path, text)
         if not exceptions.covers("global", path):
             yield from check_globals(path, text)
