@@ -1,0 +1,10 @@
+#define HWY_COMPILE_ONLY_SCALAR
+#include "kernels/rope/rope-inl.h"
+#include "kernels/rope/rope_isa.h"
+#include "kernels/rope/rope_table.h"
+
+namespace candor {
+
+const RopeKernels kRopeScalar = {&RopeTable, &HWY_NAMESPACE::Rotate};
+
+}  // namespace candor
