@@ -1,7 +1,8 @@
 #include "runtime/logits_scan.h"
 
+#include <hwy/highway.h>
+
 #include <algorithm>
-#include <array>
 #include <functional>
 #include <limits>
 
@@ -9,7 +10,6 @@ namespace candor {
 namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
-constexpr size_t kLanes = 16;
 
 struct BlockStats {
   float max = -kInfinity;
@@ -17,28 +17,21 @@ struct BlockStats {
   bool nan = false;
 };
 
-// Lane-wise so that the compiler keeps it in vector registers; comparisons skip NaN, which is looked for apart.
+// Min and Max of a NaN are no matter: NaN is looked for apart.
 BlockStats ScanFullBlock(const float* values) {
-  std::array<float, kLanes> max;
-  std::array<float, kLanes> min;
-  std::array<uint32_t, kLanes> nan{};
-  max.fill(-kInfinity);
-  min.fill(kInfinity);
-  for (size_t i = 0; i < LogitsScan::kBlock; i += kLanes) {
-    for (size_t lane = 0; lane < kLanes; ++lane) {
-      const float value = values[i + lane];
-      max[lane] = value > max[lane] ? value : max[lane];
-      min[lane] = value < min[lane] ? value : min[lane];
-      nan[lane] |= value != value ? 1u : 0u;
-    }
+  namespace hn = hwy::HWY_NAMESPACE;
+  const hn::ScalableTag<float> d;
+  const size_t lanes = hn::Lanes(d);
+  auto max = hn::Set(d, -kInfinity);
+  auto min = hn::Set(d, kInfinity);
+  auto nan = hn::MaskFalse(d);
+  for (size_t i = 0; i < LogitsScan::kBlock; i += lanes) {
+    const auto value = hn::LoadU(d, values + i);
+    max = hn::Max(value, max);
+    min = hn::Min(value, min);
+    nan = hn::Or(nan, hn::IsNaN(value));
   }
-  BlockStats stats;
-  for (size_t lane = 0; lane < kLanes; ++lane) {
-    stats.max = std::max(stats.max, max[lane]);
-    stats.min = std::min(stats.min, min[lane]);
-    stats.nan |= nan[lane] != 0;
-  }
-  return stats;
+  return {.max = hn::GetLane(hn::MaxOfLanes(d, max)), .min = hn::GetLane(hn::MinOfLanes(d, min)), .nan = !hn::AllFalse(d, nan)};
 }
 
 BlockStats ScanBlock(std::span<const float> values) {
@@ -70,10 +63,10 @@ Status LogitsScan::Scan(std::span<const float> logits) {
     all.min = std::min(all.min, stats.min);
     all.nan |= stats.nan;
   }
-  if (all.nan) return InternalError("logits: expected numbers, got NaN; the model file or the computation is broken");
-  if (all.max == kInfinity) return InternalError("logits: expected finite numbers, got +infinity; the computation overflowed");
+  if (all.nan) return DataLossError("logits: expected numbers, got NaN; the model file or the computation is broken");
+  if (all.max == kInfinity) return DataLossError("logits: expected finite numbers, got +infinity; the computation overflowed");
   if (logits.size() > 1 && all.max == all.min) {
-    return InternalError("logits: expected values that differ, got {} for every token; the model file or the computation is broken",
+    return DataLossError("logits: expected values that differ, got {} for every token; the model file or the computation is broken",
                          all.max);
   }
   return OkStatus();

@@ -16,7 +16,7 @@ class LogitsScan {
  public:
   static constexpr size_t kBlock = 64;
 
-  // Internal when the row holds NaN or +infinity, or when all values are equal (rows of more than one value): a model that cannot
+  // DataLoss when the row holds NaN or +infinity, or when all values are equal (rows of more than one value): a model that cannot
   // tell its tokens apart is broken, and the lowest id would be a silent lie.
   Status Scan(std::span<const float> logits);
 

@@ -50,7 +50,7 @@ class Sampler {
   Sampler(const Sampler&) = delete;
   Sampler& operator=(const Sampler&) = delete;
 
-  // Picks the next token. Internal when the logits hold NaN or +infinity or are all equal ("dead" logits): never a silent token 0.
+  // Picks the next token. DataLoss when the logits hold NaN or +infinity or are all equal ("dead" logits): never a silent token 0.
   // InvalidArgument when the bias forbids every token that the model allows, or the row is not one vocabulary long.
   Result<SampledToken> Sample(std::span<const float> logits);
   // Tells the sampler of a token of the prompt or reply, for the penalties.

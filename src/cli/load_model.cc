@@ -1,0 +1,70 @@
+#include "cli/load_model.h"
+
+#include "cli/terminal.h"
+#include "device/device.h"
+
+namespace candor::cli {
+namespace {
+
+// The runtime says InvalidArgument of a context beyond the trained one and of a broken file alike; a file that is fine without
+// the asked-for context tells the two apart.
+bool ContextIsToBlame(const std::string& path, const LoadOptions& options) {
+  if (options.context == 0) return false;
+  const auto file = OpenModelFile(path);
+  LoadOptions default_context = options;
+  default_context.context = 0;
+  return file.ok() && EstimateMemory(**file, default_context).ok();
+}
+
+Outcome ModelFailure(const Status& status, const std::string& path, const LoadOptions& options) {
+  if (status.code() == StatusCode::kInvalidArgument && ContextIsToBlame(path, options)) return {ExitCode::kUsage, status.message()};
+  return LoadFailure(status);
+}
+
+}  // namespace
+
+void LoadedModel::TearDown() {
+  const ScopedPhase phase(&phases, "teardown");
+  engine.reset();
+  model.reset();
+}
+
+Outcome RequireModel(const std::string& path) {
+  if (!path.empty()) return {};
+  return UsageError("-m/--model: expected a model file, got none; give one with -m FILE");
+}
+
+Outcome ProbeDevice(const LoadOptions& options) {
+  const auto selector = ParseDeviceSelector(options.device);
+  if (!selector.ok()) return {ExitCode::kUsage, selector.status().message()};
+  const auto device = ChooseDevice(*selector, options.allow_software_adapter);
+  if (!device.ok()) return {ExitCode::kDevice, device.status().message()};
+  if (options.cpu_isa && !CpuSupports(*options.cpu_isa)) {
+    return {ExitCode::kDevice, fmt::format("--cpu-isa: expected one that runs on this processor ({}), got '{}'; the best it has is '{}'",
+                                           CpuModelName(), CpuIsaName(*options.cpu_isa), CpuIsaName(BestCpuIsa()))};
+  }
+  return {};
+}
+
+Outcome LoadEngine(const std::string& path, const LoadOptions& options, LoadedModel& loaded) {
+  CANDOR_CLI_RETURN_IF_FAILED(RequireModel(path));
+  {
+    const ScopedPhase phase(&loaded.phases, "probe");
+    CANDOR_CLI_RETURN_IF_FAILED(ProbeDevice(options));
+  }
+  ProgressLine progress("loading the model");
+  LoadOptions with_progress = options;
+  with_progress.progress = [&progress](uint64_t done, uint64_t total) {
+    progress.Update(done, total);
+    return !Interrupted();
+  };
+  auto model = Model::Load(path, with_progress, &loaded.phases);
+  if (!model.ok()) return ModelFailure(model.status(), path, options);
+  loaded.model = std::move(*model);
+  auto engine = Engine::Create(loaded.model, &loaded.phases);
+  if (!engine.ok()) return LoadFailure(engine.status());
+  loaded.engine = std::move(*engine);
+  return {};
+}
+
+}  // namespace candor::cli

@@ -1,0 +1,81 @@
+#include "cli/terminal.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "cli/exit_code.h"
+#include "cli/output.h"
+
+namespace candor::cli {
+namespace {
+
+// A signal handler can reach nothing but a global; this one is only ever a flag.
+std::atomic<bool> interrupted{false};
+static_assert(std::atomic<bool>::is_always_lock_free, "the signal handler must not lock");
+
+void OnInterrupt(int) {
+  if (interrupted.exchange(true)) ::_exit(static_cast<int>(ExitCode::kCancelled));
+}
+
+void InstallHandler(int signal_number, void (*handler)(int)) {
+  struct sigaction action {};
+  action.sa_handler = handler;  // without SA_RESTART: a blocked read returns, so that Ctrl-C at the prompt is seen
+  sigemptyset(&action.sa_mask);
+  ::sigaction(signal_number, &action, nullptr);
+}
+
+}  // namespace
+
+void PrepareProcess() {
+  for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    // Opened the wrong way round on purpose: using it fails as using a closed one would.
+    if (::fcntl(descriptor, F_GETFD) == -1) (void)::open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+  }
+  InstallHandler(SIGPIPE, SIG_IGN);
+  InstallHandler(SIGINT, OnInterrupt);
+  InstallHandler(SIGTERM, OnInterrupt);
+}
+
+const std::atomic<bool>& Interrupted() { return interrupted; }
+void ClearInterrupt() { interrupted = false; }
+void RequestInterrupt() { interrupted = true; }
+
+bool StdinIsTerminal() { return ::isatty(STDIN_FILENO) == 1; }
+bool StderrIsTerminal() { return ::isatty(STDERR_FILENO) == 1; }
+
+LineEnd ReadLine(std::string& line) {
+  line.clear();
+  for (;;) {
+    char c = 0;
+    const ssize_t count = ::read(STDIN_FILENO, &c, 1);
+    if (count == 1 && c == '\n') return LineEnd::kLine;
+    if (count == 1) {
+      line += c;
+    } else if (count < 0 && errno == EINTR) {
+      if (interrupted) return LineEnd::kInterrupted;
+    } else {
+      return line.empty() ? LineEnd::kEndOfFile : LineEnd::kLine;
+    }
+  }
+}
+
+ProgressLine::ProgressLine(std::string label) : label_(std::move(label)), enabled_(StderrIsTerminal()) {}
+
+ProgressLine::~ProgressLine() {
+  if (shown_) WriteStderr("\r\x1b[K");
+}
+
+void ProgressLine::Update(uint64_t done, uint64_t total) {
+  if (!enabled_ || total == 0 || watch_.Milliseconds() < 1000) return;
+  const int percent = static_cast<int>(100.0 * static_cast<double>(done) / static_cast<double>(total));
+  if (percent == last_percent_) return;
+  last_percent_ = percent;
+  shown_ = true;
+  WriteStderr(fmt::format("\r{} {:3}%", label_, percent));
+}
+
+}  // namespace candor::cli
