@@ -63,8 +63,9 @@ def main():
         block, _ = GGML_QUANT_SIZES[qtype]
         count = BLOCKS[block]
         data = plain_elements(rng, qtype, count) if block == 1 else quantized_blocks(rng, qtype, count)
-        elements = dequantize(data.reshape(-1), qtype).astype(np.float32).reshape(-1)
-        assert elements.size == block * count and np.isfinite(elements).all(), qtype.name
+        with np.errstate(over="ignore"):  # the largest MXFP4 scales overflow to infinity, here as there
+            elements = dequantize(data.reshape(-1), qtype).astype(np.float32).reshape(-1)
+        assert elements.size == block * count and not np.isnan(elements).any(), qtype.name
         head = struct.pack("<III", int(qtype), elements.size, data.size)
         (out / f"{qtype.name}.bin").write_bytes(head + data.tobytes() + elements.astype("<f4").tobytes())
 

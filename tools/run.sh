@@ -14,7 +14,7 @@ main() {
         arguments+=(--prompt "$CANDOR_PROMPT")
     elif ! [ -t 0 ] || ! [ -t 1 ]; then
         echo "candor: no terminal, so no chat: answering \"$built_in_question\"" >&2
-        arguments+=(--prompt "$built_in_question")
+        arguments+=(--prompt "$built_in_question" --temp 0)
     fi
     exec build/release/candor "${arguments[@]}"
 }
