@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace candor {
@@ -34,8 +35,8 @@ enum class DType : uint32_t {
 
 struct DTypeTraits {
   DType dtype;
-  std::string_view name;   // as GGUF tools print it: "Q4_K"
-  uint32_t block_elements; // elements per block; 1 for plain types
+  std::string_view name;    // as GGUF tools print it: "Q4_K"
+  uint32_t block_elements;  // elements per block; 1 for plain types
   uint32_t block_bytes;
   bool quantized;
 };
@@ -46,7 +47,7 @@ const DTypeTraits& Traits(DType dtype);
 inline std::string_view DTypeName(DType dtype) { return Traits(dtype).name; }
 
 // Name of any ggml type id, known to Candor or not ("IQ2_XXS", "type 77"), for error messages.
-std::string_view GgmlTypeName(uint32_t ggml_type_id);
+std::string GgmlTypeName(uint32_t ggml_type_id);
 
 // Bytes of `elements` contiguous elements; nullopt when not a whole number of blocks or on overflow.
 std::optional<uint64_t> BytesOf(DType dtype, uint64_t elements);
