@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <atomic>
 #include <barrier>
 #include <charconv>
 #include <chrono>
@@ -88,7 +89,10 @@ double TimePasses(std::span<const uint64_t> words, int threads, int passes, uint
         barrier.arrive_and_wait();
         starts[t] = Clock::now();
         uint64_t sum = 0;
-        for (int pass = 0; pass < passes; ++pass) sum += Sum(words.data() + slice * t, slice);
+        for (int pass = 0; pass < passes; ++pass) {
+          std::atomic_signal_fence(std::memory_order_seq_cst);  // the compiler must read the memory again
+          sum += Sum(words.data() + slice * t, slice);
+        }
         ends[t] = Clock::now();
         sums[t] = sum;
       });
