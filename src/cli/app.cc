@@ -76,7 +76,8 @@ std::string DidYouMean(const std::string& typed, const std::vector<std::string>&
 // The first argument that no flag of the command took.
 Outcome UnknownArgument(const CLI::App& sub, const std::string& argument) {
   if (!argument.starts_with('-') || argument == "-") {
-    return UsageError("unexpected argument '{}'; values follow their flag, and text with blanks needs quotes (see --help)", argument);
+    return UsageError(
+        "unexpected argument '{}'; values follow their flag, and text with blanks needs quotes (see --help)", argument);
   }
   const std::string flag = argument.substr(0, argument.find('='));
   return UsageError("unknown flag '{}'{} (see --help)", flag, DidYouMean(flag, FlagNames(sub)));
@@ -103,7 +104,8 @@ Outcome RunSelected(Parser& parser, std::string& who) {
   who = "candor " + name;
   const std::vector<std::string> unknown = selected.front()->remaining();
   if (!unknown.empty()) return UnknownArgument(*selected.front(), unknown.front());
-  const auto command = std::find_if(std::begin(kCommands), std::end(kCommands), [&](const Command& row) { return row.name == name; });
+  const auto command =
+      std::find_if(std::begin(kCommands), std::end(kCommands), [&](const Command& row) { return row.name == name; });
   return parser.bodies[static_cast<size_t>(command - std::begin(kCommands))]();
 }
 

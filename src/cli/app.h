@@ -3,7 +3,8 @@
 
 namespace candor::cli {
 
-// Parses the arguments, runs the command, reports a failure as one sentence on stderr. Returns the process's exit code; never throws.
+// Parses the arguments, runs the command, reports a failure as one sentence on stderr. Returns the process's exit code;
+// never throws.
 int Main(int argc, const char* const* argv);
 
 }  // namespace candor::cli

@@ -81,11 +81,13 @@ void Summarize(BenchResult& result) {
   for (const double milliseconds : result.milliseconds) sum += tokens * 1000 / milliseconds;
   result.tokens_per_second = sum / count;
   double squares = 0;
-  for (const double milliseconds : result.milliseconds) squares += std::pow(tokens * 1000 / milliseconds - result.tokens_per_second, 2);
+  for (const double milliseconds : result.milliseconds)
+    squares += std::pow(tokens * 1000 / milliseconds - result.tokens_per_second, 2);
   result.stddev = count > 1 ? std::sqrt(squares / (count - 1)) : 0;
 }
 
-Result<BenchResult> RunBenchTest(Engine& engine, const BenchTest& test, int repetitions, bool warm_up, PhaseTimer& phases) {
+Result<BenchResult> RunBenchTest(Engine& engine, const BenchTest& test, int repetitions, bool warm_up,
+                                 PhaseTimer& phases) {
   BenchResult result{.test = test, .milliseconds = {}};
   if (warm_up) {
     const ScopedPhase phase(&phases, "warmup");

@@ -1,5 +1,6 @@
-// Prefill and decode speed as llama-bench measures it: "pp512" runs 512 prompt tokens, "tg128" decodes 128 tokens one by one, "@d1024"
-// does so behind 1024 tokens that are already in the cache. Token ids are pseudo-random; sampling is not part of the time.
+// Prefill and decode speed as llama-bench measures it: "pp512" runs 512 prompt tokens, "tg128" decodes 128 tokens one
+// by one, "@d1024" does so behind 1024 tokens that are already in the cache. Token ids are pseudo-random; sampling is
+// not part of the time.
 #pragma once
 
 #include <string>
@@ -25,12 +26,15 @@ struct BenchResult {
   double stddev = 0;                 // sample standard deviation of the rates; 0 for a single one
 };
 
-// The prefill tests of all prompts, then the decode tests, each at all depths; zeros among prompts and generated are left out.
+// The prefill tests of all prompts, then the decode tests, each at all depths; zeros among prompts and generated are
+// left out.
 std::vector<BenchTest> MakeTests(const std::vector<int64_t>& prompts, const std::vector<int64_t>& generated,
                                  const std::vector<int64_t>& depths);
 
-// Runs one test `repetitions` times; one more run before them is not counted when `warm_up`, its time goes to the phase "warmup".
-Result<BenchResult> RunBenchTest(Engine& engine, const BenchTest& test, int repetitions, bool warm_up, PhaseTimer& phases);
+// Runs one test `repetitions` times; one more run before them is not counted when `warm_up`, its time goes to the phase
+// "warmup".
+Result<BenchResult> RunBenchTest(Engine& engine, const BenchTest& test, int repetitions, bool warm_up,
+                                 PhaseTimer& phases);
 
 // Fills in mean and deviation from the times.
 void Summarize(BenchResult& result);

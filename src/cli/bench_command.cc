@@ -29,7 +29,8 @@ struct BenchFlags {
 };
 
 // A list flag; the first use replaces the default.
-void AddList(CLI::App& app, const std::string& names, int64_t min, int64_t max, std::vector<int64_t>& target, const std::string& help) {
+void AddList(CLI::App& app, const std::string& names, int64_t min, int64_t max, std::vector<int64_t>& target,
+             const std::string& help) {
   auto parse = [names, min, max, &target](const std::string& text) {
     auto values = ParseIntegerList(text, min, max);
     if (!values.ok()) throw CLI::ValidationError(names, values.status().message());
@@ -49,8 +50,12 @@ void AddDeviceOrDepth(CLI::App& app, BenchFlags& flags) {
     if (!depths.ok()) throw CLI::ValidationError("-d", depths.status().message());
     flags.depths = *depths;
   };
-  AddRepeatableText(app, "-d", set, "Numbers: tokens already in the cache (default: 0). A name: the device, as --device")->type_name("N,N,...|DEV");
-  AddText(app, "--device", [&flags](const std::string& text) { flags.load.device = text; }, "Where to run: auto, cpu, vulkan[:N|uuid|name], cuda[:N]")
+  AddRepeatableText(app, "-d", set,
+                    "Numbers: tokens already in the cache (default: 0). A name: the device, as --device")
+      ->type_name("N,N,...|DEV");
+  AddText(
+      app, "--device", [&flags](const std::string& text) { flags.load.device = text; },
+      "Where to run: auto, cpu, vulkan[:N|uuid|name], cuda[:N]")
       ->type_name("DEV");
   AddList(app, "--depth", 0, kMaxTokens, flags.depths, "Tokens already in the cache, as -d with numbers");
   AddSoftwareAdapter(app, flags.load);
@@ -75,8 +80,8 @@ Json RowToJson(const BenchFlags& flags, const BenchResult& result, const Placeme
 }
 
 std::string RowToText(const BenchResult& result, const PlacementReport& report) {
-  return fmt::format("{:<16} {:>8} {:>8} {:>8} {:>14.2f} +- {:.2f}\n", result.test.Name(), report.device, report.isa, report.threads,
-                     result.tokens_per_second, result.stddev);
+  return fmt::format("{:<16} {:>8} {:>8} {:>8} {:>14.2f} +- {:.2f}\n", result.test.Name(), report.device, report.isa,
+                     report.threads, result.tokens_per_second, result.stddev);
 }
 
 constexpr const char* kHeader = "test               device      isa  threads       tokens/s\n";
@@ -85,7 +90,8 @@ constexpr const char* kHeader = "test               device      isa  threads    
 Outcome BenchThreads(const BenchFlags& flags, const std::vector<BenchTest>& tests, int64_t threads, Json& rows) {
   LoadOptions options = flags.load;
   options.threads = static_cast<int>(threads);
-  for (const BenchTest& test : tests) options.context = std::max(options.context, static_cast<uint32_t>(test.context()));
+  for (const BenchTest& test : tests)
+    options.context = std::max(options.context, static_cast<uint32_t>(test.context()));
   LoadedModel loaded;
   CANDOR_CLI_RETURN_IF_FAILED(LoadEngine(flags.model, options, loaded));
   const size_t first_row = rows.size();
@@ -104,7 +110,8 @@ Outcome BenchThreads(const BenchFlags& flags, const std::vector<BenchTest>& test
 Outcome Bench(const BenchFlags& flags) {
   CANDOR_CLI_RETURN_IF_FAILED(RequireModel(flags.model));
   const auto tests = MakeTests(flags.prompts, flags.generated, flags.depths);
-  if (tests.empty()) return UsageError("expected something to measure, got -p 0 and -n 0; give a number of tokens to one of them");
+  if (tests.empty())
+    return UsageError("expected something to measure, got -p 0 and -n 0; give a number of tokens to one of them");
   CANDOR_CLI_RETURN_IF_FAILED(ProbeDevice(flags.load));
   if (!flags.json) CANDOR_CLI_RETURN_IF_FAILED(PrintText(kHeader));
   Json rows = Json::array();
@@ -117,17 +124,21 @@ Outcome Bench(const BenchFlags& flags) {
 CommandBody AddBenchCommand(CLI::App& app) {
   auto flags = std::make_shared<BenchFlags>();
   AddModel(app, flags->model);
-  AddList(app, "-p,--prompt-tokens", 0, kMaxTokens, flags->prompts, "Prompt lengths to prefill; 0: none (default: 512)");
-  AddList(app, "-n,--max-tokens", 0, kMaxTokens, flags->generated, "Numbers of tokens to decode; 0: none (default: 128)");
-  AddInteger(app, "-r,--repetitions", {1, kMaxRepetitions}, [flags](int64_t value) { flags->repetitions = static_cast<int>(value); },
-             "Runs of each test (default: 5)");
+  AddList(app, "-p,--prompt-tokens", 0, kMaxTokens, flags->prompts,
+          "Prompt lengths to prefill; 0: none (default: 512)");
+  AddList(app, "-n,--max-tokens", 0, kMaxTokens, flags->generated,
+          "Numbers of tokens to decode; 0: none (default: 128)");
+  AddInteger(
+      app, "-r,--repetitions", {1, kMaxRepetitions},
+      [flags](int64_t value) { flags->repetitions = static_cast<int>(value); }, "Runs of each test (default: 5)");
   AddList(app, "-t,--threads", 1, kMaxThreads, flags->threads, "CPU threads (default: all cores this process may use)");
   AddDeviceOrDepth(app, *flags);
   app.add_flag("--no-warmup", flags->no_warm_up, "Leave out the uncounted run before each test");
   AddKernelFlags(app, flags->load);
   AddJson(app, flags->json);
   app.footer(
-      "Lists with commas run every combination. tokens/s is the mean of the repetitions +- their standard deviation.\n\n"
+      "Lists with commas run every combination. tokens/s is the mean of the repetitions +- their standard "
+      "deviation.\n\n"
       "Examples:\n"
       "  candor bench -m model.gguf\n"
       "  candor bench -m model.gguf -p 128,512 -n 0 -t 1,2 -r 3\n"

@@ -115,8 +115,8 @@ Result<std::vector<TokenId>> Chat::Encode(const std::string& text) {
   return EncodeChat(*loaded_.model, messages);
 }
 
-// Keeps what the sequence shares with the new prompt and returns the rest, at least one token. Where a sliding window does not let the
-// sequence go back, it starts again.
+// Keeps what the sequence shares with the new prompt and returns the rest, at least one token. Where a sliding window
+// does not let the sequence go back, it starts again.
 std::vector<TokenId> Chat::ReusePrefix(const std::vector<TokenId>& ids) {
   const std::vector<TokenId>& stored = sequence_->tokens();
   const auto [stored_end, ids_end] = std::mismatch(stored.begin(), stored.end(), ids.begin(), ids.end());
@@ -129,8 +129,9 @@ std::vector<TokenId> Chat::ReusePrefix(const std::vector<TokenId>& ids) {
 }
 
 std::string Chat::ContextAdvice() const {
-  return fmt::format("the context of {} tokens is full; /clear starts a new conversation, a larger -c makes room for a longer one",
-                     loaded_.engine->context());
+  return fmt::format(
+      "the context of {} tokens is full; /clear starts a new conversation, a larger -c makes room for a longer one",
+      loaded_.engine->context());
 }
 
 Outcome Chat::Reply(const std::string& text) {

@@ -15,8 +15,8 @@ class Chat {
  public:
   Chat(const RunFlags& flags, LoadedModel& loaded, const SamplerOptions& sampling);
 
-  // Reads lines until /exit or the end of input; Cancelled when Ctrl-C came at the prompt. Without a chat template, or with --raw, each
-  // line is continued on its own.
+  // Reads lines until /exit or the end of input; Cancelled when Ctrl-C came at the prompt. Without a chat template, or
+  // with --raw, each line is continued on its own.
   Outcome Run();
 
  private:

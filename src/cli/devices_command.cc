@@ -54,7 +54,8 @@ std::string Join(const std::vector<std::string>& words) {
 
 std::string CpuText() {
   std::string levels;
-  for (const CpuIsa isa : kAllCpuIsas) levels += fmt::format(" {}{}", CpuIsaName(isa), CpuSupports(isa) ? "" : " (cannot run here)");
+  for (const CpuIsa isa : kAllCpuIsas)
+    levels += fmt::format(" {}{}", CpuIsaName(isa), CpuSupports(isa) ? "" : " (cannot run here)");
   return fmt::format("          cores {}; kernels:{}; best: {}\n", CpuCoreCount(), levels, CpuIsaName(BestCpuIsa()));
 }
 

@@ -39,14 +39,15 @@ Outcome UsageError(fmt::format_string<Args...> format, Args&&... args) {
   return {ExitCode::kUsage, fmt::format(format, std::forward<Args>(args)...)};
 }
 
-// A failure of the run itself, and one met while a model file was opened or loaded: there a wrong argument means a bad file.
+// A failure of the run itself, and one met while a model file was opened or loaded: there a wrong argument means a bad
+// file.
 Outcome RunFailure(const Status& status);
 Outcome LoadFailure(const Status& status);
 
-#define CANDOR_CLI_RETURN_IF_FAILED(expression)           \
-  do {                                                    \
+#define CANDOR_CLI_RETURN_IF_FAILED(expression)            \
+  do {                                                     \
     ::candor::cli::Outcome candor_outcome_ = (expression); \
-    if (!candor_outcome_.ok()) return candor_outcome_;    \
+    if (!candor_outcome_.ok()) return candor_outcome_;     \
   } while (false)
 
 }  // namespace candor::cli

@@ -30,7 +30,8 @@ KvType ParseKvTypeOrThrow(const std::string& text) {
 
 }  // namespace
 
-CLI::Option* AddText(CLI::App& app, const std::string& names, std::function<void(const std::string&)> set, const std::string& help) {
+CLI::Option* AddText(CLI::App& app, const std::string& names, std::function<void(const std::string&)> set,
+                     const std::string& help) {
   return app.add_option_function<std::string>(names, std::move(set), help);
 }
 
@@ -44,7 +45,9 @@ CLI::Option* AddInteger(CLI::App& app, const std::string& names, IntegerRange ra
 
 CLI::Option* AddNumber(CLI::App& app, const std::string& names, double min, double max, std::function<void(double)> set,
                        const std::string& help) {
-  auto parse = [names, min, max, set = std::move(set)](const std::string& text) { set(ValueOrThrow(names, ParseNumber(text, min, max))); };
+  auto parse = [names, min, max, set = std::move(set)](const std::string& text) {
+    set(ValueOrThrow(names, ParseNumber(text, min, max)));
+  };
   return AddText(app, names, std::move(parse), help)->type_name("X");
 }
 
@@ -57,7 +60,9 @@ CLI::Option* AddRepeatableText(CLI::App& app, const std::string& names, std::fun
 }
 
 void AddModel(CLI::App& app, std::string& path) {
-  AddText(app, "-m,--model", [&path](const std::string& text) { path = text; }, "Model file (GGUF; the first part of a split file)")
+  AddText(
+      app, "-m,--model", [&path](const std::string& text) { path = text; },
+      "Model file (GGUF; the first part of a split file)")
       ->type_name("FILE");
 }
 
@@ -68,31 +73,39 @@ void AddSoftwareAdapter(CLI::App& app, LoadOptions& options) {
 }
 
 void AddDevice(CLI::App& app, LoadOptions& options) {
-  AddText(app, "-d,--device", [&options](const std::string& text) { options.device = text; },
-          "Where to run: auto, cpu, vulkan[:N|uuid|name], cuda[:N]; the device asked for is used, or it is an error")
+  AddText(
+      app, "-d,--device", [&options](const std::string& text) { options.device = text; },
+      "Where to run: auto, cpu, vulkan[:N|uuid|name], cuda[:N]; the device asked for is used, or it is an error")
       ->type_name("DEV");
   AddSoftwareAdapter(app, options);
 }
 
 void AddThreads(CLI::App& app, LoadOptions& options) {
-  AddInteger(app, "-t,--threads", {1, kMaxThreads}, [&options](int64_t value) { options.threads = static_cast<int>(value); },
-             "CPU threads (default: all cores this process may use)");
+  AddInteger(
+      app, "-t,--threads", {1, kMaxThreads}, [&options](int64_t value) { options.threads = static_cast<int>(value); },
+      "CPU threads (default: all cores this process may use)");
 }
 
 void AddContext(CLI::App& app, LoadOptions& options) {
-  AddInteger(app, "-c,--context", {1, kMaxContext}, [&options](int64_t value) { options.context = static_cast<uint32_t>(value); },
-             "Context in tokens (default: what the model was trained for, at most 4096)");
+  AddInteger(
+      app, "-c,--context", {1, kMaxContext},
+      [&options](int64_t value) { options.context = static_cast<uint32_t>(value); },
+      "Context in tokens (default: what the model was trained for, at most 4096)");
 }
 
 void AddKernelFlags(CLI::App& app, LoadOptions& options) {
-  AddText(app, "--cpu-isa", [&options](const std::string& text) { options.cpu_isa = ParseIsaOrThrow(text); },
-          "CPU kernels: scalar, avx2, avx512 (default: the best that runs here)")
+  AddText(
+      app, "--cpu-isa", [&options](const std::string& text) { options.cpu_isa = ParseIsaOrThrow(text); },
+      "CPU kernels: scalar, avx2, avx512 (default: the best that runs here)")
       ->type_name("ISA");
-  AddText(app, "--kv-type", [&options](const std::string& text) { options.kv_type = ParseKvTypeOrThrow(text); },
-          "Type of cached keys and values: auto, f16, f32 (auto: f32 for a file with F32 matrices, else f16)")
+  AddText(
+      app, "--kv-type", [&options](const std::string& text) { options.kv_type = ParseKvTypeOrThrow(text); },
+      "Type of cached keys and values: auto, f16, f32 (auto: f32 for a file with F32 matrices, else f16)")
       ->type_name("TYPE");
-  AddInteger(app, "--prefill-chunk", {1, kMaxPrefillChunk},
-             [&options](int64_t value) { options.prefill_chunk = static_cast<uint32_t>(value); }, "Most prompt tokens in one step (default: 512)");
+  AddInteger(
+      app, "--prefill-chunk", {1, kMaxPrefillChunk},
+      [&options](int64_t value) { options.prefill_chunk = static_cast<uint32_t>(value); },
+      "Most prompt tokens in one step (default: 512)");
 }
 
 }  // namespace candor::cli

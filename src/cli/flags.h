@@ -1,5 +1,5 @@
-// The flags that several commands share, with one name, one check and one help text each. Values are checked while they are parsed:
-// a bad one throws CLI::ValidationError, which app.cc turns into exit code 2.
+// The flags that several commands share, with one name, one check and one help text each. Values are checked while they
+// are parsed: a bad one throws CLI::ValidationError, which app.cc turns into exit code 2.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -25,16 +25,17 @@ CLI::Option* AddInteger(CLI::App& app, const std::string& names, IntegerRange ra
 CLI::Option* AddNumber(CLI::App& app, const std::string& names, double min, double max, std::function<void(double)> set,
                        const std::string& help);
 // A text; nothing in it is interpreted. Repeatable texts are collected one per use of the flag.
-CLI::Option* AddText(CLI::App& app, const std::string& names, std::function<void(const std::string&)> set, const std::string& help);
+CLI::Option* AddText(CLI::App& app, const std::string& names, std::function<void(const std::string&)> set,
+                     const std::string& help);
 CLI::Option* AddRepeatableText(CLI::App& app, const std::string& names, std::function<void(const std::string&)> add,
                                const std::string& help);
 
 void AddModel(CLI::App& app, std::string& path);
 void AddJson(CLI::App& app, bool& json);
-void AddDevice(CLI::App& app, LoadOptions& options);            // -d/--device and --allow-software-adapter
-void AddSoftwareAdapter(CLI::App& app, LoadOptions& options);   // the second alone
+void AddDevice(CLI::App& app, LoadOptions& options);           // -d/--device and --allow-software-adapter
+void AddSoftwareAdapter(CLI::App& app, LoadOptions& options);  // the second alone
 void AddThreads(CLI::App& app, LoadOptions& options);
 void AddContext(CLI::App& app, LoadOptions& options);
-void AddKernelFlags(CLI::App& app, LoadOptions& options);       // --cpu-isa, --kv-type, --prefill-chunk
+void AddKernelFlags(CLI::App& app, LoadOptions& options);  // --cpu-isa, --kv-type, --prefill-chunk
 
 }  // namespace candor::cli

@@ -19,7 +19,8 @@ Json ValueToJson(const MetadataValue& value, bool full_arrays) {
         } else {
           const bool whole = full_arrays || held.size() <= kShownValues;
           Json values = Json::array();
-          for (size_t i = 0; i < (whole ? held.size() : kShownValues); ++i) values.push_back(typename Held::value_type(held[i]));
+          for (size_t i = 0; i < (whole ? held.size() : kShownValues); ++i)
+            values.push_back(typename Held::value_type(held[i]));
           return whole ? values : Json{{"count", held.size()}, {"first", values}};
         }
       },
@@ -28,7 +29,8 @@ Json ValueToJson(const MetadataValue& value, bool full_arrays) {
 
 std::string Dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
-// One line of at most `limit` bytes, cut between characters; control characters are escaped, so that a file cannot drive the terminal.
+// One line of at most `limit` bytes, cut between characters; control characters are escaped, so that a file cannot
+// drive the terminal.
 std::string Shortened(std::string text, size_t limit) {
   if (text.size() <= limit) return text;
   size_t end = limit;
@@ -38,7 +40,8 @@ std::string Shortened(std::string text, size_t limit) {
 
 std::string ValueToText(const MetadataValue& value, bool full_arrays) {
   const Json json = ValueToJson(value, full_arrays);
-  if (json.is_object()) return fmt::format("{} values, first {}", json["count"].get<size_t>(), Shortened(Dump(json["first"]), 100));
+  if (json.is_object())
+    return fmt::format("{} values, first {}", json["count"].get<size_t>(), Shortened(Dump(json["first"]), 100));
   return full_arrays ? Dump(json) : Shortened(Dump(json), 120);
 }
 
@@ -62,15 +65,16 @@ Json MemoryToJson(const MemoryEstimate& memory) {
 
 std::string MetadataText(const ModelFile& file, bool full_arrays) {
   std::string text = fmt::format("metadata: {} keys\n", file.metadata().size());
-  for (const auto& [key, value] : file.metadata()) text += fmt::format("  {:<44} {}\n", Printable(key), ValueToText(value, full_arrays));
+  for (const auto& [key, value] : file.metadata())
+    text += fmt::format("  {:<44} {}\n", Printable(key), ValueToText(value, full_arrays));
   return text;
 }
 
 std::string TensorsText(const ModelFile& file) {
   std::string text = fmt::format("tensors: {}, {:.1f} MiB\n", file.tensors().size(), MiB(file.TotalTensorBytes()));
   for (const TensorInfo& tensor : file.tensors()) {
-    text += fmt::format("  {:<44} {:<8} {:<24} {:>12} bytes\n", Printable(tensor.name), DTypeName(tensor.dtype), ShapeText(tensor.shape),
-                        tensor.bytes);
+    text += fmt::format("  {:<44} {:<8} {:<24} {:>12} bytes\n", Printable(tensor.name), DTypeName(tensor.dtype),
+                        ShapeText(tensor.shape), tensor.bytes);
   }
   return text;
 }
@@ -78,8 +82,10 @@ std::string TensorsText(const ModelFile& file) {
 std::string MemoryText(const Result<MemoryEstimate>& memory) {
   if (!memory.ok()) return fmt::format("memory: not known, this model cannot run: {}\n", memory.status().message());
   return fmt::format(
-      "memory: {:.1f} MiB\n  weights {:.1f} MiB, kv cache {:.1f} MiB ({} bytes a token), scratch {:.1f} MiB, tokenizer {:.1f} MiB\n",
-      MiB(memory->total()), MiB(memory->weights), MiB(memory->kv_full), memory->kv_per_token, MiB(memory->scratch), MiB(memory->tokenizer));
+      "memory: {:.1f} MiB\n  weights {:.1f} MiB, kv cache {:.1f} MiB ({} bytes a token), scratch {:.1f} MiB, tokenizer "
+      "{:.1f} MiB\n",
+      MiB(memory->total()), MiB(memory->weights), MiB(memory->kv_full), memory->kv_per_token, MiB(memory->scratch),
+      MiB(memory->tokenizer));
 }
 
 }  // namespace
@@ -102,7 +108,8 @@ Json InspectToJson(const ModelFile& file, const Result<MemoryEstimate>& memory, 
   return json;
 }
 
-std::string InspectToText(const ModelFile& file, const Result<MemoryEstimate>& memory, const InspectSections& sections) {
+std::string InspectToText(const ModelFile& file, const Result<MemoryEstimate>& memory,
+                          const InspectSections& sections) {
   std::string text = fmt::format("{}: {:.1f} MiB\n", file.path(), MiB(file.FileBytes()));
   if (sections.metadata) text += MetadataText(file, sections.full_arrays);
   if (sections.tensors) text += TensorsText(file);

@@ -31,10 +31,13 @@ Outcome Inspect(InspectFlags& flags) {
   const auto file = OpenModelFile(flags.model);
   if (!file.ok()) return LoadFailure(file.status());
   InspectSections& sections = flags.sections;
-  if (!sections.metadata && !sections.tensors && !sections.memory) sections.metadata = sections.tensors = sections.memory = true;
+  if (!sections.metadata && !sections.tensors && !sections.memory)
+    sections.metadata = sections.tensors = sections.memory = true;
   const auto memory = EstimateMemory(**file, flags.load);
-  if (!memory.ok() && memory.status().code() == StatusCode::kUnavailable) return {ExitCode::kDevice, memory.status().message()};
-  return flags.json ? PrintJson(InspectToJson(**file, memory, sections)) : PrintText(InspectToText(**file, memory, sections));
+  if (!memory.ok() && memory.status().code() == StatusCode::kUnavailable)
+    return {ExitCode::kDevice, memory.status().message()};
+  return flags.json ? PrintJson(InspectToJson(**file, memory, sections))
+                    : PrintText(InspectToText(**file, memory, sections));
 }
 
 }  // namespace

@@ -16,6 +16,8 @@ inline Outcome PrintText(std::string_view text) {
   return status.ok() ? Outcome{} : Outcome{ExitCode::kFailed, status.message()};
 }
 
-inline Outcome PrintJson(const Json& json) { return PrintText(json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"); }
+inline Outcome PrintJson(const Json& json) {
+  return PrintText(json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+}
 
 }  // namespace candor::cli

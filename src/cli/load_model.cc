@@ -6,8 +6,8 @@
 namespace candor::cli {
 namespace {
 
-// The runtime says InvalidArgument of a context beyond the trained one and of a broken file alike; a file that is fine without
-// the asked-for context tells the two apart.
+// The runtime says InvalidArgument of a context beyond the trained one and of a broken file alike; a file that is fine
+// without the asked-for context tells the two apart.
 bool ContextIsToBlame(const std::string& path, const LoadOptions& options) {
   if (options.context == 0) return false;
   const auto file = OpenModelFile(path);
@@ -17,7 +17,8 @@ bool ContextIsToBlame(const std::string& path, const LoadOptions& options) {
 }
 
 Outcome ModelFailure(const Status& status, const std::string& path, const LoadOptions& options) {
-  if (status.code() == StatusCode::kInvalidArgument && ContextIsToBlame(path, options)) return {ExitCode::kUsage, status.message()};
+  if (status.code() == StatusCode::kInvalidArgument && ContextIsToBlame(path, options))
+    return {ExitCode::kUsage, status.message()};
   return LoadFailure(status);
 }
 
@@ -40,8 +41,9 @@ Outcome ProbeDevice(const LoadOptions& options) {
   const auto device = ChooseDevice(*selector, options.allow_software_adapter);
   if (!device.ok()) return {ExitCode::kDevice, device.status().message()};
   if (options.cpu_isa && !CpuSupports(*options.cpu_isa)) {
-    return {ExitCode::kDevice, fmt::format("--cpu-isa: expected one that runs on this processor ({}), got '{}'; the best it has is '{}'",
-                                           CpuModelName(), CpuIsaName(*options.cpu_isa), CpuIsaName(BestCpuIsa()))};
+    return {ExitCode::kDevice,
+            fmt::format("--cpu-isa: expected one that runs on this processor ({}), got '{}'; the best it has is '{}'",
+                        CpuModelName(), CpuIsaName(*options.cpu_isa), CpuIsaName(BestCpuIsa()))};
   }
   return {};
 }

@@ -21,8 +21,8 @@ struct LoadedModel {
 
 // Exit code 2 when no model file is named.
 Outcome RequireModel(const std::string& path);
-// Chooses the device, opens and loads the model, makes the engine. Phases: probe, open, verify, tokenizer, weights, compile.
-// Ctrl-C cancels it. Progress on a terminal.
+// Chooses the device, opens and loads the model, makes the engine. Phases: probe, open, verify, tokenizer, weights,
+// compile. Ctrl-C cancels it. Progress on a terminal.
 Outcome LoadEngine(const std::string& path, const LoadOptions& options, LoadedModel& loaded);
 // The device alone: 2 for a name that means nothing, 3 for a device or ISA that is not there.
 Outcome ProbeDevice(const LoadOptions& options);

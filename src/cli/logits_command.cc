@@ -31,7 +31,8 @@ Status WriteLastRow(Engine& engine, const std::vector<TokenId>& ids, OutputFile&
 
 Status WriteAllRows(Engine& engine, const std::vector<TokenId>& ids, OutputFile& file) {
   const auto sequence = engine.NewSequence();
-  return ForEachLogitsBlock(engine, *sequence, ids, [&](size_t, std::span<const float> rows) { return WriteRows(file, rows); });
+  return ForEachLogitsBlock(engine, *sequence, ids,
+                            [&](size_t, std::span<const float> rows) { return WriteRows(file, rows); });
 }
 
 Outcome WriteLogits(const LogitsFlags& flags, Engine& engine, const std::vector<TokenId>& ids) {
@@ -45,10 +46,12 @@ Outcome WriteLogits(const LogitsFlags& flags, Engine& engine, const std::vector<
 
 Outcome Logits(const LogitsFlags& flags) {
   if (flags.ids.empty()) return UsageError("--ids: expected token ids, got none; give them with --ids 1,2,3");
-  if (flags.output.empty()) return UsageError("-o/--output: expected a file for the logits, got none; give one with -o FILE");
+  if (flags.output.empty())
+    return UsageError("-o/--output: expected a file for the logits, got none; give one with -o FILE");
   std::vector<TokenId> ids;
   CANDOR_CLI_RETURN_IF_FAILED(ParseTokenIds(flags.ids, ids));
-  if (const Status writable = CheckWritable(flags.output); !writable.ok()) return {ExitCode::kFailed, writable.message()};
+  if (const Status writable = CheckWritable(flags.output); !writable.ok())
+    return {ExitCode::kFailed, writable.message()};
   LoadedModel loaded;
   CANDOR_CLI_RETURN_IF_FAILED(LoadEngine(flags.model, flags.load, loaded));
   const uint32_t vocabulary = loaded.model->config().vocabulary;
@@ -77,8 +80,13 @@ Outcome Logits(const LogitsFlags& flags) {
 CommandBody AddLogitsCommand(CLI::App& app) {
   auto flags = std::make_shared<LogitsFlags>();
   AddModel(app, flags->model);
-  AddText(app, "--ids", [flags](const std::string& text) { flags->ids = text; }, "Token ids of the prompt; nothing is added")->type_name("1,2,3");
-  AddText(app, "-o,--output", [flags](const std::string& path) { flags->output = path; }, "Where the logits go: little-endian float32")
+  AddText(
+      app, "--ids", [flags](const std::string& text) { flags->ids = text; },
+      "Token ids of the prompt; nothing is added")
+      ->type_name("1,2,3");
+  AddText(
+      app, "-o,--output", [flags](const std::string& path) { flags->output = path; },
+      "Where the logits go: little-endian float32")
       ->type_name("FILE");
   app.add_flag("--all", flags->all, "Logits after every position (rows x vocabulary), not after the last alone");
   AddDevice(app, flags->load);

@@ -100,7 +100,8 @@ Status CheckWritable(const std::string& path) {
   if (path.empty()) return InvalidArgumentError("output file: expected a path, got an empty one");
   struct stat info;
   const bool exists = ::stat(path.c_str(), &info) == 0;
-  if (exists && S_ISDIR(info.st_mode)) return InvalidArgumentError("{}: expected a file to write, got a directory", path);
+  if (exists && S_ISDIR(info.st_mode))
+    return InvalidArgumentError("{}: expected a file to write, got a directory", path);
   if (exists && ::access(path.c_str(), W_OK) != 0) return FileError(path, "write", errno);
   const std::string folder = FolderOf(path);
   if (IsSpecialFile(path)) return OkStatus();

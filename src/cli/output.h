@@ -24,8 +24,8 @@ Result<std::string> ReadStdin();
 // Can a file be made or replaced there? Looked at before a long run whose result goes into it.
 Status CheckWritable(const std::string& path);
 
-// A file that appears under its name only when it is complete: written beside it and renamed by Commit; without Commit nothing is left.
-// A path that is no regular file (a pipe, /dev/null) is written directly.
+// A file that appears under its name only when it is complete: written beside it and renamed by Commit; without Commit
+// nothing is left. A path that is no regular file (a pipe, /dev/null) is written directly.
 class OutputFile {
  public:
   static Result<std::unique_ptr<OutputFile>> Create(const std::string& path);

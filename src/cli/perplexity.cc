@@ -48,11 +48,12 @@ Perplexity PerplexitySum::Result(size_t chunks) const {
   return {.value = value, .error = error, .chunks = chunks, .scored_tokens = count_};
 }
 
-candor::Result<Perplexity> MeasurePerplexity(Engine& engine, std::span<const TokenId> tokens, size_t chunk_length, bool add_bos,
-                                             const std::function<void(const Perplexity&)>& on_chunk) {
+candor::Result<Perplexity> MeasurePerplexity(Engine& engine, std::span<const TokenId> tokens, size_t chunk_length,
+                                             bool add_bos, const std::function<void(const Perplexity&)>& on_chunk) {
   if (tokens.size() < chunk_length) {
-    return InvalidArgumentError("text: expected at least the {} tokens of one chunk, got {}; use a longer text or a smaller -c", chunk_length,
-                                tokens.size());
+    return InvalidArgumentError(
+        "text: expected at least the {} tokens of one chunk, got {}; use a longer text or a smaller -c", chunk_length,
+        tokens.size());
   }
   PerplexitySum sum;
   std::vector<TokenId> chunk(chunk_length);
@@ -63,7 +64,8 @@ candor::Result<Perplexity> MeasurePerplexity(Engine& engine, std::span<const Tok
     if (add_bos) chunk.front() = engine.model().tokenizer().bos();
     CANDOR_RETURN_IF_ERROR(ScoreChunk(engine, chunk, sum));
     const Perplexity so_far = sum.Result(i + 1);
-    if (!std::isfinite(so_far.value)) return DataLossError("perplexity: expected a number, got {}; the model file is broken", so_far.value);
+    if (!std::isfinite(so_far.value))
+      return DataLossError("perplexity: expected a number, got {}; the model file is broken", so_far.value);
     on_chunk(so_far);
   }
   return sum.Result(chunks);

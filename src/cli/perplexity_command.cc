@@ -32,10 +32,11 @@ Outcome Measure(const PerplexityFlags& flags, LoadedModel& loaded, const std::st
   return {};
 }
 
-Outcome Print(const PerplexityFlags& flags, const LoadedModel& loaded, const std::string& device, const Perplexity& result) {
+Outcome Print(const PerplexityFlags& flags, const LoadedModel& loaded, const std::string& device,
+              const Perplexity& result) {
   if (!flags.json) {
-    return PrintText(fmt::format("perplexity {:.4f} +- {:.4f} ({} chunks of {} tokens, {} scored)\n", result.value, result.error,
-                                 result.chunks, flags.load.context, result.scored_tokens));
+    return PrintText(fmt::format("perplexity {:.4f} +- {:.4f} ({} chunks of {} tokens, {} scored)\n", result.value,
+                                 result.error, result.chunks, flags.load.context, result.scored_tokens));
   }
   return PrintJson({{"perplexity", result.value},
                     {"error", result.error},
@@ -49,7 +50,8 @@ Outcome Print(const PerplexityFlags& flags, const LoadedModel& loaded, const std
 Outcome Run(const PerplexityFlags& flags) {
   CANDOR_CLI_RETURN_IF_FAILED(RequireModel(flags.model));
   if (flags.file.empty() && StdinIsTerminal()) return UsageError("expected a text, got none; give one with --file");
-  if (flags.load.context < 4) return UsageError("-c/--context: expected at least 4 tokens in a chunk, got {}", flags.load.context);
+  if (flags.load.context < 4)
+    return UsageError("-c/--context: expected at least 4 tokens in a chunk, got {}", flags.load.context);
   const auto text = flags.file.empty() ? ReadStdin() : ReadWholeFile(flags.file);
   if (!text.ok()) return {ExitCode::kFailed, text.status().message()};
   LoadedModel loaded;
@@ -67,10 +69,13 @@ CommandBody AddPerplexityCommand(CLI::App& app) {
   auto flags = std::make_shared<PerplexityFlags>();
   flags->load.context = 512;
   AddModel(app, flags->model);
-  AddText(app, "--file", [flags](const std::string& path) { flags->file = path; }, "The text; - is stdin")->type_name("FILE");
-  AddInteger(app, "-c,--context", {1, std::numeric_limits<int32_t>::max()},
-             [flags](int64_t value) { flags->load.context = static_cast<uint32_t>(value); },
-             "Tokens in a chunk; the second half of each is scored (default: 512)");
+  AddText(
+      app, "--file", [flags](const std::string& path) { flags->file = path; }, "The text; - is stdin")
+      ->type_name("FILE");
+  AddInteger(
+      app, "-c,--context", {1, std::numeric_limits<int32_t>::max()},
+      [flags](int64_t value) { flags->load.context = static_cast<uint32_t>(value); },
+      "Tokens in a chunk; the second half of each is scored (default: 512)");
   AddDevice(app, flags->load);
   AddThreads(app, flags->load);
   AddKernelFlags(app, flags->load);

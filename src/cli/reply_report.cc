@@ -59,9 +59,11 @@ Json ReplyToJson(const ReplyReport& report) {
 
 std::string ReplyStats(const ReplyReport& report) {
   const GenerateResult& result = report.result;
-  std::string text = fmt::format("\nreply: {} prompt tokens, {} tokens generated, stop: {}, seed {}\n", result.prompt_tokens,
-                                 result.tokens.size(), StopReasonName(result.stop_reason), report.sampling.seed);
-  text += fmt::format("speed: prefill {:.1f} tokens/s, decode {:.1f} tokens/s\n", PrefillRate(result), DecodeRate(result));
+  std::string text =
+      fmt::format("\nreply: {} prompt tokens, {} tokens generated, stop: {}, seed {}\n", result.prompt_tokens,
+                  result.tokens.size(), StopReasonName(result.stop_reason), report.sampling.seed);
+  text +=
+      fmt::format("speed: prefill {:.1f} tokens/s, decode {:.1f} tokens/s\n", PrefillRate(result), DecodeRate(result));
   text += "phases (ms):";
   for (const auto& [name, milliseconds] : report.phases.phases()) text += fmt::format(" {} {:.1f}", name, milliseconds);
   text += "\n";

@@ -24,8 +24,10 @@ Outcome CheckFlags(const RunFlags& flags) {
   CANDOR_CLI_RETURN_IF_FAILED(RequireModel(flags.model));
   const int sources = (flags.prompt ? 1 : 0) + (flags.file.empty() ? 0 : 1) + (flags.ids ? 1 : 0);
   if (sources > 1) return UsageError("expected one of -p/--prompt, --file and --ids, got {}; give one", sources);
-  if (flags.ids && flags.system) return UsageError("--system: expected a text prompt beside it, got --ids; nothing is added to ids");
-  if (flags.raw && flags.system) return UsageError("--system: expected a chat, got --raw; put the text into the prompt");
+  if (flags.ids && flags.system)
+    return UsageError("--system: expected a text prompt beside it, got --ids; nothing is added to ids");
+  if (flags.raw && flags.system)
+    return UsageError("--system: expected a chat, got --raw; put the text into the prompt");
   for (const std::string& stop : flags.stop) {
     if (stop.empty()) return UsageError("--stop: expected at least one character, got none");
   }
@@ -50,7 +52,9 @@ Outcome ReadPrompt(const RunFlags& flags, PromptSource& source) {
   if (flags.ids) return ParseTokenIds(*flags.ids, source.ids);
   source.interactive = !flags.prompt && flags.file.empty() && StdinIsTerminal();
   if (!source.interactive) return ReadText(flags, source.text);
-  if (flags.json) return UsageError("--json: expected a prompt, got none; give one with -p, --file, --ids or stdin (a chat has no JSON)");
+  if (flags.json)
+    return UsageError(
+        "--json: expected a prompt, got none; give one with -p, --file, --ids or stdin (a chat has no JSON)");
   return {};
 }
 
@@ -58,7 +62,8 @@ Outcome ReadPrompt(const RunFlags& flags, PromptSource& source) {
 Outcome EncodePrompt(const RunFlags& flags, const Model& model, PromptSource& source) {
   if (flags.ids) return CheckTokenIds(source.ids, model.config().vocabulary);
   const bool chats = !flags.raw && model.chat_template() != nullptr;
-  if (!chats && flags.system) return UsageError("--system: expected a model with a chat template, got a base model without one");
+  if (!chats && flags.system)
+    return UsageError("--system: expected a model with a chat template, got a base model without one");
   if (!chats && !flags.raw) {
     WriteStderr("candor run: this is a base model without a chat template; it continues the prompt as plain text\n");
   }
@@ -144,27 +149,44 @@ Outcome Run(const RunFlags& flags) {
   if (const Status valid = sampling->Validate(static_cast<int32_t>(loaded.model->config().vocabulary)); !valid.ok()) {
     return RunFailure(valid);
   }
-  return source.interactive ? Interactive(flags, loaded, *sampling) : OneShot(flags, loaded, *sampling, std::move(source));
+  return source.interactive ? Interactive(flags, loaded, *sampling)
+                            : OneShot(flags, loaded, *sampling, std::move(source));
 }
 
 void AddPromptFlags(CLI::App& app, RunFlags& flags) {
-  AddText(app, "-p,--prompt", [&flags](const std::string& text) { flags.prompt = text; }, "The prompt: one user turn, plain text with --raw")
+  AddText(
+      app, "-p,--prompt", [&flags](const std::string& text) { flags.prompt = text; },
+      "The prompt: one user turn, plain text with --raw")
       ->type_name("TEXT");
-  AddText(app, "--file", [&flags](const std::string& path) { flags.file = path; }, "A file that holds the prompt; - is stdin")->type_name("FILE");
-  AddText(app, "--ids", [&flags](const std::string& text) { flags.ids = text; }, "The prompt as token ids; nothing is added")->type_name("1,2,3");
-  AddText(app, "--system", [&flags](const std::string& text) { flags.system = text; }, "System message of the chat")->type_name("TEXT");
+  AddText(
+      app, "--file", [&flags](const std::string& path) { flags.file = path; },
+      "A file that holds the prompt; - is stdin")
+      ->type_name("FILE");
+  AddText(
+      app, "--ids", [&flags](const std::string& text) { flags.ids = text; },
+      "The prompt as token ids; nothing is added")
+      ->type_name("1,2,3");
+  AddText(
+      app, "--system", [&flags](const std::string& text) { flags.system = text; }, "System message of the chat")
+      ->type_name("TEXT");
   app.add_flag("--raw", flags.raw, "Continue the text as it is, without the chat template");
-  app.add_flag("--parse-special", flags.parse_special, "With plain text: what looks like a control token becomes that token");
+  app.add_flag("--parse-special", flags.parse_special,
+               "With plain text: what looks like a control token becomes that token");
 }
 
 void AddReplyFlags(CLI::App& app, RunFlags& flags) {
-  AddInteger(app, "-n,--max-tokens", {-1, kNoLimit}, [&flags](int64_t value) { flags.max_tokens = value; },
-             "Most tokens in the reply; 0: read the prompt only; -1: no limit (default: -1)");
-  AddRepeatableText(app, "--stop", [&flags](const std::string& text) { flags.stop.push_back(text); }, "End the reply before this text (repeatable)")
+  AddInteger(
+      app, "-n,--max-tokens", {-1, kNoLimit}, [&flags](int64_t value) { flags.max_tokens = value; },
+      "Most tokens in the reply; 0: read the prompt only; -1: no limit (default: -1)");
+  AddRepeatableText(
+      app, "--stop", [&flags](const std::string& text) { flags.stop.push_back(text); },
+      "End the reply before this text (repeatable)")
       ->type_name("TEXT");
   app.add_flag("--ignore-eos", flags.ignore_eos, "Go on after an end-of-generation token");
   app.add_flag("--stats", flags.stats, "Timing and placement on stderr");
-  AddText(app, "--report", [&flags](const std::string& path) { flags.report = path; }, "Write the placement report there, as JSON")
+  AddText(
+      app, "--report", [&flags](const std::string& path) { flags.report = path; },
+      "Write the placement report there, as JSON")
       ->type_name("FILE");
 }
 

@@ -33,7 +33,8 @@ Status Resolve(const std::optional<T>& flag, const ModelFile& file, const char* 
   CANDOR_ASSIGN_OR_RETURN(const std::optional<double> number, FindNumber(file, full_key));
   if (!number) return OkStatus();
   if (!(*number >= -kMaxInt && *number <= kMaxInt)) {
-    return InvalidArgumentError("{}: key {}: expected a number of at most {}, got {}", file.path(), full_key, kMaxInt, *number);
+    return InvalidArgumentError("{}: key {}: expected a number of at most {}, got {}", file.path(), full_key, kMaxInt,
+                                *number);
   }
   value = static_cast<T>(*number);
   return OkStatus();
@@ -58,14 +59,22 @@ Result<std::pair<TokenId, float>> ParseLogitBias(const std::string& text) {
 
 void AddSamplingFlags(CLI::App& app, SamplingFlags& flags) {
   AddNumber(app, "--temp", 0, kMaxFloat, Setter(flags.temperature), "Temperature; 0 is greedy (default: 0.8)");
-  AddInteger(app, "--top-k", {0, kMaxInt}, Setter(flags.top_k), "Draw from the K likeliest tokens; 0: off (default: 40)");
-  AddNumber(app, "--top-p", 0, 1, Setter(flags.top_p), "Draw from the likeliest tokens that make up this share; 1: off (default: 0.95)");
-  AddNumber(app, "--min-p", 0, 1, Setter(flags.min_p), "Drop tokens below this share of the likeliest; 0: off (default: 0.05)");
-  AddInteger(app, "--seed", {0, kNoLimit}, Setter(flags.seed), "Same seed, same text (default: random, shown in --json and --stats)");
-  AddNumber(app, "--repeat-penalty", 1e-6, kMaxFloat, Setter(flags.repetition_penalty), "Divides the logits of recent tokens; 1: off (default: 1)");
-  AddNumber(app, "--presence-penalty", -kMaxFloat, kMaxFloat, Setter(flags.presence_penalty), "Taken off recent tokens (default: 0)");
-  AddNumber(app, "--frequency-penalty", -kMaxFloat, kMaxFloat, Setter(flags.frequency_penalty), "Taken off recent tokens each time (default: 0)");
-  AddInteger(app, "--penalty-last-n", {-1, kMaxInt}, Setter(flags.penalty_last_n), "How many tokens the penalties look back; -1: all (default: 64)");
+  AddInteger(app, "--top-k", {0, kMaxInt}, Setter(flags.top_k),
+             "Draw from the K likeliest tokens; 0: off (default: 40)");
+  AddNumber(app, "--top-p", 0, 1, Setter(flags.top_p),
+            "Draw from the likeliest tokens that make up this share; 1: off (default: 0.95)");
+  AddNumber(app, "--min-p", 0, 1, Setter(flags.min_p),
+            "Drop tokens below this share of the likeliest; 0: off (default: 0.05)");
+  AddInteger(app, "--seed", {0, kNoLimit}, Setter(flags.seed),
+             "Same seed, same text (default: random, shown in --json and --stats)");
+  AddNumber(app, "--repeat-penalty", 1e-6, kMaxFloat, Setter(flags.repetition_penalty),
+            "Divides the logits of recent tokens; 1: off (default: 1)");
+  AddNumber(app, "--presence-penalty", -kMaxFloat, kMaxFloat, Setter(flags.presence_penalty),
+            "Taken off recent tokens (default: 0)");
+  AddNumber(app, "--frequency-penalty", -kMaxFloat, kMaxFloat, Setter(flags.frequency_penalty),
+            "Taken off recent tokens each time (default: 0)");
+  AddInteger(app, "--penalty-last-n", {-1, kMaxInt}, Setter(flags.penalty_last_n),
+             "How many tokens the penalties look back; -1: all (default: 64)");
   AddRepeatableText(
       app, "--logit-bias",
       [&flags](const std::string& text) {

@@ -28,8 +28,8 @@ struct SamplingFlags {
 
 void AddSamplingFlags(CLI::App& app, SamplingFlags& flags);
 
-// Flags over file over defaults; an unset seed is drawn at random (32 bits, so that every JSON reader keeps it). InvalidArgument names a
-// general.sampling key that is no number.
+// Flags over file over defaults; an unset seed is drawn at random (32 bits, so that every JSON reader keeps it).
+// InvalidArgument names a general.sampling key that is no number.
 Result<SamplerOptions> ResolveSampling(const SamplingFlags& flags, const ModelFile& file);
 
 // "ID=VALUE", VALUE a number or -inf. InvalidArgument.

@@ -13,7 +13,8 @@ constexpr size_t kLogitsRows = 64;
 
 using Logits = SequenceRows::Logits;
 
-Result<std::span<const float>> Step(Engine& engine, Sequence& sequence, std::span<const TokenId> tokens, Logits logits) {
+Result<std::span<const float>> Step(Engine& engine, Sequence& sequence, std::span<const TokenId> tokens,
+                                    Logits logits) {
   if (Interrupted()) return CancelledError("cancelled");
   const SequenceRows rows{.sequence = &sequence, .tokens = tokens, .logits = logits};
   return engine.Step({&rows, 1});
@@ -30,18 +31,21 @@ Status Prefill(Engine& engine, Sequence& sequence, std::span<const TokenId> toke
   return OkStatus();
 }
 
-Result<std::span<const float>> PrefillForLastLogits(Engine& engine, Sequence& sequence, std::span<const TokenId> tokens) {
+Result<std::span<const float>> PrefillForLastLogits(Engine& engine, Sequence& sequence,
+                                                    std::span<const TokenId> tokens) {
   const size_t chunk = static_cast<size_t>(engine.max_rows());
   const size_t last = (tokens.size() - 1) % chunk + 1;
   CANDOR_RETURN_IF_ERROR(Prefill(engine, sequence, tokens.first(tokens.size() - last)));
   return Step(engine, sequence, tokens.last(last), Logits::kLast);
 }
 
-Status ForEachLogitsBlock(Engine& engine, Sequence& sequence, std::span<const TokenId> tokens, const LogitsVisitor& visit) {
+Status ForEachLogitsBlock(Engine& engine, Sequence& sequence, std::span<const TokenId> tokens,
+                          const LogitsVisitor& visit) {
   const size_t chunk = std::min(kLogitsRows, static_cast<size_t>(engine.max_rows()));
   for (size_t first = 0; first < tokens.size(); first += chunk) {
     const size_t count = std::min(chunk, tokens.size() - first);
-    CANDOR_ASSIGN_OR_RETURN(const std::span<const float> rows, Step(engine, sequence, tokens.subspan(first, count), Logits::kAll));
+    CANDOR_ASSIGN_OR_RETURN(const std::span<const float> rows,
+                            Step(engine, sequence, tokens.subspan(first, count), Logits::kAll));
     CANDOR_RETURN_IF_ERROR(visit(first, rows));
   }
   return OkStatus();

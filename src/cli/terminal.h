@@ -9,8 +9,9 @@
 
 namespace candor::cli {
 
-// Opens the standard descriptors that the caller closed (so that no file can take their number), ignores SIGPIPE (a closed reader is an
-// error of the write) and makes Ctrl-C set Interrupted(). A second Ctrl-C before ClearInterrupt ends the program with exit code 7.
+// Opens the standard descriptors that the caller closed (so that no file can take their number), ignores SIGPIPE (a
+// closed reader is an error of the write) and makes Ctrl-C set Interrupted(). A second Ctrl-C before ClearInterrupt
+// ends the program with exit code 7.
 void PrepareProcess();
 
 const std::atomic<bool>& Interrupted();

@@ -25,7 +25,8 @@ Outcome ReadText(const TokenizeFlags& flags, std::string& text) {
     text = *flags.text;
     return {};
   }
-  if (flags.file.empty() && StdinIsTerminal()) return UsageError("expected text, got none; give --text, --file or pipe it in");
+  if (flags.file.empty() && StdinIsTerminal())
+    return UsageError("expected text, got none; give --text, --file or pipe it in");
   auto content = flags.file.empty() ? ReadStdin() : ReadWholeFile(flags.file);
   if (!content.ok()) return {ExitCode::kFailed, content.status().message()};
   text = std::move(*content);
@@ -59,8 +60,12 @@ Outcome Tokenize(const TokenizeFlags& flags) {
 CommandBody AddTokenizeCommand(CLI::App& app) {
   auto flags = std::make_shared<TokenizeFlags>();
   AddModel(app, flags->model);
-  AddText(app, "--text", [flags](const std::string& text) { flags->text = text; }, "The text")->type_name("TEXT");
-  AddText(app, "--file", [flags](const std::string& path) { flags->file = path; }, "A file that holds the text; - is stdin")->type_name("FILE");
+  AddText(
+      app, "--text", [flags](const std::string& text) { flags->text = text; }, "The text")
+      ->type_name("TEXT");
+  AddText(
+      app, "--file", [flags](const std::string& path) { flags->file = path; }, "A file that holds the text; - is stdin")
+      ->type_name("FILE");
   app.add_flag("--parse-special", flags->parse_special, "Text that looks like a control token becomes that token");
   app.add_flag("--no-bos", flags->no_bos, "Add no BOS or EOS (default: as the model file says)");
   AddJson(app, flags->json);

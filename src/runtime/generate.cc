@@ -36,7 +36,9 @@ class Generation {
     return OkStatus();
   }
   bool Cancelled() const { return request_.cancel != nullptr && request_.cancel->load(std::memory_order_relaxed); }
-  bool Full() const { return request_.max_tokens >= 0 && static_cast<int64_t>(result_.tokens.size()) >= request_.max_tokens; }
+  bool Full() const {
+    return request_.max_tokens >= 0 && static_cast<int64_t>(result_.tokens.size()) >= request_.max_tokens;
+  }
   void Emit(std::string text);
   void EmitRest();
 
@@ -54,7 +56,8 @@ class Generation {
 };
 
 Status Generation::Check() const {
-  if (request_.max_tokens < -1) return InvalidArgumentError("max_tokens: expected -1 or more, got {}", request_.max_tokens);
+  if (request_.max_tokens < -1)
+    return InvalidArgumentError("max_tokens: expected -1 or more, got {}", request_.max_tokens);
   if (std::any_of(request_.stop.begin(), request_.stop.end(), [](const std::string& stop) { return stop.empty(); })) {
     return InvalidArgumentError("stop: expected a string of at least one character, got an empty one");
   }
@@ -63,8 +66,9 @@ Status Generation::Check() const {
   }
   const int64_t needed = start_length_ + static_cast<int64_t>(request_.prompt.size());
   if (needed > engine_.context()) {
-    return FailedPreconditionError("prompt: expected at most the {} tokens of the context, got {}; shorten it or raise the context",
-                                   engine_.context(), needed);
+    return FailedPreconditionError(
+        "prompt: expected at most the {} tokens of the context, got {}; shorten it or raise the context",
+        engine_.context(), needed);
   }
   const int32_t vocabulary = static_cast<int32_t>(engine_.model().config().vocabulary);
   for (const TokenId id : request_.prompt) {
@@ -76,7 +80,8 @@ Status Generation::Check() const {
 }
 
 Status Generation::MakeSampler() {
-  CANDOR_ASSIGN_OR_RETURN(sampler_, Sampler::Create(request_.sampling, static_cast<int32_t>(engine_.model().config().vocabulary)));
+  CANDOR_ASSIGN_OR_RETURN(
+      sampler_, Sampler::Create(request_.sampling, static_cast<int32_t>(engine_.model().config().vocabulary)));
   for (const TokenId id : sequence_.tokens()) sampler_->Accept(id);
   for (const TokenId id : request_.prompt) sampler_->Accept(id);
   return OkStatus();
@@ -87,7 +92,8 @@ Result<std::span<const float>> Generation::Step(std::span<const TokenId> tokens,
   return engine_.Step({&rows, 1});
 }
 
-// Runs the prompt in chunks; `logits` becomes the row of its last token. Without a prompt the sequence's last token is run again.
+// Runs the prompt in chunks; `logits` becomes the row of its last token. Without a prompt the sequence's last token is
+// run again.
 Status Generation::Prefill(std::span<const float>& logits) {
   prompt_ = request_.prompt;
   if (prompt_.empty()) {

@@ -31,7 +31,9 @@ BlockStats ScanFullBlock(const float* values) {
     min = hn::Min(value, min);
     nan = hn::Or(nan, hn::IsNaN(value));
   }
-  return {.max = hn::GetLane(hn::MaxOfLanes(d, max)), .min = hn::GetLane(hn::MinOfLanes(d, min)), .nan = !hn::AllFalse(d, nan)};
+  return {.max = hn::GetLane(hn::MaxOfLanes(d, max)),
+          .min = hn::GetLane(hn::MinOfLanes(d, min)),
+          .nan = !hn::AllFalse(d, nan)};
 }
 
 BlockStats ScanBlock(std::span<const float> values) {
@@ -64,10 +66,12 @@ Status LogitsScan::Scan(std::span<const float> logits) {
     all.nan |= stats.nan;
   }
   if (all.nan) return DataLossError("logits: expected numbers, got NaN; the model file or the computation is broken");
-  if (all.max == kInfinity) return DataLossError("logits: expected finite numbers, got +infinity; the computation overflowed");
+  if (all.max == kInfinity)
+    return DataLossError("logits: expected finite numbers, got +infinity; the computation overflowed");
   if (logits.size() > 1 && all.max == all.min) {
-    return DataLossError("logits: expected values that differ, got {} for every token; the model file or the computation is broken",
-                         all.max);
+    return DataLossError(
+        "logits: expected values that differ, got {} for every token; the model file or the computation is broken",
+        all.max);
   }
   return OkStatus();
 }
@@ -82,7 +86,8 @@ float LogitsScan::Max() const { return *std::max_element(block_max_.begin(), blo
 size_t LogitsScan::ArgMax(std::span<const float> logits) const {
   const auto best = std::max_element(block_max_.begin(), block_max_.end());
   const size_t first = static_cast<size_t>(best - block_max_.begin()) * kBlock;
-  return static_cast<size_t>(std::find(logits.begin() + static_cast<ptrdiff_t>(first), logits.end(), *best) - logits.begin());
+  return static_cast<size_t>(std::find(logits.begin() + static_cast<ptrdiff_t>(first), logits.end(), *best) -
+                             logits.begin());
 }
 
 float LogitsScan::LowerBoundOfKthLargest(size_t size, size_t k) {

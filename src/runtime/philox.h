@@ -1,6 +1,6 @@
-// Philox4x32-10: a counter-based random generator. A draw is a pure function of (seed, counter), so a sampler carries no hidden state
-// and its choices do not depend on threads or batches.
-// Source: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011.
+// Philox4x32-10: a counter-based random generator. A draw is a pure function of (seed, counter), so a sampler carries
+// no hidden state and its choices do not depend on threads or batches. Source: Salmon, Moraes, Dror, Shaw, "Parallel
+// random numbers: as easy as 1, 2, 3", SC 2011.
 #pragma once
 
 #include <array>

@@ -13,7 +13,8 @@ double MiB(uint64_t bytes) { return static_cast<double>(bytes) / (1024.0 * 1024.
 }  // namespace
 
 std::string PlacementReport::ToJson() const {
-  nlohmann::ordered_json json = {{"device", device}, {"device_name", device_name}, {"isa", isa}, {"threads", threads}, {"kv_type", kv_type}};
+  nlohmann::ordered_json json = {
+      {"device", device}, {"device_name", device_name}, {"isa", isa}, {"threads", threads}, {"kv_type", kv_type}};
   json["ops"] = nlohmann::ordered_json::array();
   for (const OpPlacement& row : ops) {
     json["ops"].push_back({{"op", row.op},
@@ -31,16 +32,16 @@ std::string PlacementReport::ToJson() const {
 }
 
 std::string PlacementReport::ToText() const {
-  std::string text = fmt::format("placement: {} ({}), {}, {} thread{}, kv cache {}\n", device, device_name, isa, threads,
-                                 threads == 1 ? "" : "s", kv_type);
+  std::string text = fmt::format("placement: {} ({}), {}, {} thread{}, kv cache {}\n", device, device_name, isa,
+                                 threads, threads == 1 ? "" : "s", kv_type);
   auto out = std::back_inserter(text);
   for (const OpPlacement& row : ops) {
     fmt::format_to(out, "  {:<16} x {:<4} {:<20} {:<8}", row.op, row.count, row.variant, row.device);
     if (row.weight_bytes > 0) fmt::format_to(out, " {:9.1f} MiB", MiB(row.weight_bytes));
     text += '\n';
   }
-  fmt::format_to(out, "memory: weights {:.1f} MiB, kv cache {:.1f} MiB, scratch {:.1f} MiB; {} steps, {} rows\n", MiB(weight_bytes),
-                 MiB(kv_bytes), MiB(scratch_bytes), steps, rows);
+  fmt::format_to(out, "memory: weights {:.1f} MiB, kv cache {:.1f} MiB, scratch {:.1f} MiB; {} steps, {} rows\n",
+                 MiB(weight_bytes), MiB(kv_bytes), MiB(scratch_bytes), steps, rows);
   return text;
 }
 

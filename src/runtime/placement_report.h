@@ -8,10 +8,10 @@
 namespace candor {
 
 struct OpPlacement {
-  std::string op;          // "matmul", "attention", …
-  std::string variant;     // "avx2 q4_1"
-  std::string device;      // "cpu"
-  int64_t count = 0;       // ops of this kind in the plan
+  std::string op;       // "matmul", "attention", …
+  std::string variant;  // "avx2 q4_1"
+  std::string device;   // "cpu"
+  int64_t count = 0;    // ops of this kind in the plan
   uint64_t weight_bytes = 0;
 };
 
@@ -20,13 +20,13 @@ struct PlacementReport {
   std::string device_name;  // "AMD EPYC 7B13"
   std::string isa;          // "avx2"
   int threads = 0;
-  std::string kv_type;      // "f16"
+  std::string kv_type;  // "f16"
   std::vector<OpPlacement> ops;
   uint64_t weight_bytes = 0;
-  uint64_t kv_bytes = 0;       // allocated now
+  uint64_t kv_bytes = 0;  // allocated now
   uint64_t scratch_bytes = 0;
-  uint64_t steps = 0;          // steps run so far
-  uint64_t rows = 0;           // rows run so far
+  uint64_t steps = 0;  // steps run so far
+  uint64_t rows = 0;   // rows run so far
 
   std::string ToJson() const;  // one object, the fields above
   std::string ToText() const;  // a few lines for a terminal

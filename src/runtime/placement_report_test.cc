@@ -30,7 +30,10 @@ TEST(PlacementReportTest, JsonHoldsEveryField) {
   EXPECT_EQ(json["threads"], 1);
   EXPECT_EQ(json["kv_type"], "f16");
   EXPECT_EQ(json["ops"].size(), 2u);
-  EXPECT_EQ(json["ops"][0], (nlohmann::json{{"op", "matmul"}, {"variant", "avx2 Q4_1"}, {"device", "cpu"}, {"count", 210}, {"weight_bytes", 3u << 20}}));
+  EXPECT_EQ(
+      json["ops"][0],
+      (nlohmann::json{
+          {"op", "matmul"}, {"variant", "avx2 Q4_1"}, {"device", "cpu"}, {"count", 210}, {"weight_bytes", 3u << 20}}));
   EXPECT_EQ(json["weight_bytes"], 5u << 20);
   EXPECT_EQ(json["kv_bytes"], 1u << 20);
   EXPECT_EQ(json["scratch_bytes"], 1u << 19);
@@ -41,9 +44,11 @@ TEST(PlacementReportTest, JsonHoldsEveryField) {
 TEST(PlacementReportTest, TextNamesEveryOpFamilyAndTheBytes) {
   const std::string text = Example().ToText();
   EXPECT_NE(text.find("avx2, 1 thread, kv cache f16"), std::string::npos) << text;
-  EXPECT_NE(text.find("matmul           x 210  avx2 Q4_1            cpu            3.0 MiB"), std::string::npos) << text;
+  EXPECT_NE(text.find("matmul           x 210  avx2 Q4_1            cpu            3.0 MiB"), std::string::npos)
+      << text;
   EXPECT_NE(text.find("rms_norm"), std::string::npos) << text;
-  EXPECT_NE(text.find("weights 5.0 MiB, kv cache 1.0 MiB, scratch 0.5 MiB; 7 steps, 12 rows"), std::string::npos) << text;
+  EXPECT_NE(text.find("weights 5.0 MiB, kv cache 1.0 MiB, scratch 0.5 MiB; 7 steps, 12 rows"), std::string::npos)
+      << text;
 }
 
 }  // namespace

@@ -38,7 +38,8 @@ Status CheckFinite(const char* name, float value) {
 // The tokens that the penalties look back at, with how often each was seen.
 class PenaltyHistory {
  public:
-  PenaltyHistory(int32_t last_n, int32_t vocabulary_size) : last_n_(last_n), counts_(static_cast<size_t>(vocabulary_size)) {}
+  PenaltyHistory(int32_t last_n, int32_t vocabulary_size)
+      : last_n_(last_n), counts_(static_cast<size_t>(vocabulary_size)) {}
 
   void Accept(TokenId id) {
     if (last_n_ < 0 || tokens_.size() < static_cast<size_t>(last_n_)) {
@@ -51,7 +52,8 @@ class PenaltyHistory {
     ++counts_[static_cast<size_t>(id)];
   }
 
-  // Calls visit(id, count) once for each distinct token. A count is negated while it waits for its second, third … occurrence.
+  // Calls visit(id, count) once for each distinct token. A count is negated while it waits for its second, third …
+  // occurrence.
   template <typename Visit>
   void ForEachDistinct(Visit visit) {
     for (const TokenId id : tokens_) {
@@ -100,7 +102,8 @@ Status SamplerOptions::Validate(int32_t vocabulary_size) const {
 
 struct Sampler::State {
   State(const SamplerOptions& sampler_options, int32_t vocabulary_size) : options(sampler_options) {
-    const bool penalties = options.repetition_penalty != 1 || options.presence_penalty != 0 || options.frequency_penalty != 0;
+    const bool penalties =
+        options.repetition_penalty != 1 || options.presence_penalty != 0 || options.frequency_penalty != 0;
     if (penalties && options.penalty_last_n != 0) history.emplace(options.penalty_last_n, vocabulary_size);
   }
 
@@ -168,8 +171,9 @@ void Sampler::State::CollectAll(std::span<const float> logits, float max) {
   candidates.clear();
   // Spares the exponential of what min-p certainly drops; CutMinP decides exactly.
   const double slack = 1e-6;
-  const double threshold = options.min_p > 0 ? max + options.temperature * (std::log(static_cast<double>(options.min_p)) - slack)
-                                             : -std::numeric_limits<double>::infinity();
+  const double threshold = options.min_p > 0
+                               ? max + options.temperature * (std::log(static_cast<double>(options.min_p)) - slack)
+                               : -std::numeric_limits<double>::infinity();
   for (size_t i = 0; i < logits.size(); ++i) {
     if (logits[i] < threshold) continue;
     candidates.push_back({static_cast<TokenId>(i), logits[i], Weight(logits[i], max)});
@@ -213,7 +217,9 @@ TokenId Sampler::State::Draw(std::span<const float> logits) {
 }
 
 Sampler::Sampler(const SamplerOptions& options, int32_t vocabulary_size)
-    : options_(options), vocabulary_size_(vocabulary_size), state_(std::make_unique<State>(options_, vocabulary_size)) {}
+    : options_(options),
+      vocabulary_size_(vocabulary_size),
+      state_(std::make_unique<State>(options_, vocabulary_size)) {}
 
 Sampler::~Sampler() = default;
 
@@ -237,7 +243,8 @@ Result<SampledToken> Sampler::Sample(std::span<const float> logits) {
       return InvalidArgumentError("logit_bias: expected at least one allowed token, got a bias of -inf on every one");
     }
     if (!std::isfinite(max)) {
-      return InvalidArgumentError("penalties: expected finite logits after bias and penalties, got {}; use milder values", max);
+      return InvalidArgumentError(
+          "penalties: expected finite logits after bias and penalties, got {}; use milder values", max);
     }
   }
   SampledToken token;

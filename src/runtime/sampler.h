@@ -1,12 +1,13 @@
-// Sampler: logits to the next token. One per sequence; not thread safe. Same seed, same logits, same tokens: the generator is counter
-// based (runtime/philox.h) and nothing depends on threads. No allocation once the first token is drawn.
-// Order: logit bias, penalties, temperature, top-k, top-p, min-p, draw. temperature 0 is greedy (lowest id wins a tie).
+// Sampler: logits to the next token. One per sequence; not thread safe. Same seed, same logits, same tokens: the
+// generator is counter based (runtime/philox.h) and nothing depends on threads. No allocation once the first token is
+// drawn. Order: logit bias, penalties, temperature, top-k, top-p, min-p, draw. temperature 0 is greedy (lowest id wins
+// a tie).
 //   penalties, on a token seen c > 0 times in the last penalty_last_n tokens:
 //     l = l > 0 ? l / repetition : l * repetition;  l = l - presence - c * frequency
-//   temperature: p_i = softmax(l_i / T).  top-k: the k largest.  top-p: the shortest sorted prefix whose share of what is left reaches
-//   top_p.  min-p: p_i >= min_p * p_max.
-// Sources: Holtzman et al. 2020 (top-p), Nguyen et al. 2024 (min-p), Keskar et al. 2019 (repetition penalty), OpenAI API reference
-// (presence and frequency penalty).
+//   temperature: p_i = softmax(l_i / T).  top-k: the k largest.  top-p: the shortest sorted prefix whose share of what
+//   is left reaches top_p.  min-p: p_i >= min_p * p_max.
+// Sources: Holtzman et al. 2020 (top-p), Nguyen et al. 2024 (min-p), Keskar et al. 2019 (repetition penalty), OpenAI
+// API reference (presence and frequency penalty).
 #pragma once
 
 #include <cstdint>
@@ -50,8 +51,9 @@ class Sampler {
   Sampler(const Sampler&) = delete;
   Sampler& operator=(const Sampler&) = delete;
 
-  // Picks the next token. DataLoss when the logits hold NaN or +infinity or are all equal ("dead" logits): never a silent token 0.
-  // InvalidArgument when the bias forbids every token that the model allows, or the row is not one vocabulary long.
+  // Picks the next token. DataLoss when the logits hold NaN or +infinity or are all equal ("dead" logits): never a
+  // silent token 0. InvalidArgument when the bias forbids every token that the model allows, or the row is not one
+  // vocabulary long.
   Result<SampledToken> Sample(std::span<const float> logits);
   // Tells the sampler of a token of the prompt or reply, for the penalties.
   void Accept(TokenId id);

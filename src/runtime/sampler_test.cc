@@ -61,14 +61,16 @@ std::vector<double> ReferenceDistribution(const std::vector<double>& logits, con
   if (options.top_k > 0) order.resize(std::min(order.size(), static_cast<size_t>(options.top_k)));
   const double max = logits[order.front()];
   std::vector<double> weights;
-  for (const size_t id : order) weights.push_back(std::exp((logits[id] - max) / static_cast<double>(options.temperature)));
+  for (const size_t id : order)
+    weights.push_back(std::exp((logits[id] - max) / static_cast<double>(options.temperature)));
   const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
   if (options.top_p < 1) {
     size_t kept = 0;
     for (double share = 0; kept < weights.size() && share < options.top_p;) share += weights[kept++] / total;
     weights.resize(std::max<size_t>(kept, 1));
   }
-  if (options.min_p > 0) std::erase_if(weights, [&](double weight) { return weight < options.min_p * weights.front(); });
+  if (options.min_p > 0)
+    std::erase_if(weights, [&](double weight) { return weight < options.min_p * weights.front(); });
   const double left = std::accumulate(weights.begin(), weights.end(), 0.0);
   std::vector<double> probabilities(logits.size());
   for (size_t i = 0; i < weights.size(); ++i) probabilities[order[i]] = weights[i] / left;
@@ -89,7 +91,8 @@ void ExpectDistribution(const SamplerOptions& options, const std::vector<float>&
 }
 
 TEST(PhiloxTest, MatchesTheKnownAnswersOfRandom123) {
-  EXPECT_EQ(Philox4x32({0, 0, 0, 0}, {0, 0}), (std::array<uint32_t, 4>{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
+  EXPECT_EQ(Philox4x32({0, 0, 0, 0}, {0, 0}),
+            (std::array<uint32_t, 4>{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
   const uint32_t ones = 0xffffffff;
   EXPECT_EQ(Philox4x32({ones, ones, ones, ones}, {ones, ones}),
             (std::array<uint32_t, 4>{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
@@ -178,7 +181,8 @@ TEST(SamplerTest, EachFilterGivesTheDistributionOfItsFormula) {
   ExpectDistribution(with([](auto& o) { o.top_k = 5; }), logits, 20000);
   ExpectDistribution(with([](auto& o) { o.top_p = 0.7f; }), logits, 20000);
   ExpectDistribution(with([](auto& o) { o.min_p = 0.2f; }), logits, 20000);
-  ExpectDistribution(with([](auto& o) { o.top_k = 20, o.top_p = 0.9f, o.min_p = 0.1f, o.temperature = 1.3f; }), logits, 20000);
+  ExpectDistribution(with([](auto& o) { o.top_k = 20, o.top_p = 0.9f, o.min_p = 0.1f, o.temperature = 1.3f; }), logits,
+                     20000);
   ExpectDistribution(with([](auto& o) { o.top_p = 0.9f, o.min_p = 0.3f, o.temperature = 2.0f; }), logits, 20000);
 }
 
@@ -331,11 +335,21 @@ TEST(SamplerTest, ValidateNamesOptionAndValue) {
   EXPECT_EQ(message([](auto& o) { o.min_p = kNan; }), "min_p: expected a number <= 1, got nan");
   EXPECT_EQ(message([](auto& o) { o.repetition_penalty = 0; }), "repetition_penalty: expected a number > 0, got 0");
   EXPECT_EQ(message([](auto& o) { o.presence_penalty = kNan; }), "presence_penalty: expected a finite number, got nan");
-  EXPECT_EQ(message([](auto& o) { o.frequency_penalty = kInf; }), "frequency_penalty: expected a finite number, got inf");
+  EXPECT_EQ(message([](auto& o) { o.frequency_penalty = kInf; }),
+            "frequency_penalty: expected a finite number, got inf");
   EXPECT_EQ(message([](auto& o) { o.penalty_last_n = -2; }), "penalty_last_n: expected -1 or more, got -2");
-  EXPECT_EQ(message([](auto& o) { o.logit_bias = {{100, 0.0f}}; }), "logit_bias: expected a token id from 0 to 99, got 100");
-  EXPECT_EQ(message([](auto& o) { o.logit_bias = {{-1, 0.0f}}; }), "logit_bias: expected a token id from 0 to 99, got -1");
-  EXPECT_EQ(message([](auto& o) { o.logit_bias = {{5, kNan}}; }), "logit_bias of token 5: expected a finite number or -inf, got nan");
+  EXPECT_EQ(message([](auto& o) {
+              o.logit_bias = {{100, 0.0f}};
+            }),
+            "logit_bias: expected a token id from 0 to 99, got 100");
+  EXPECT_EQ(message([](auto& o) {
+              o.logit_bias = {{-1, 0.0f}};
+            }),
+            "logit_bias: expected a token id from 0 to 99, got -1");
+  EXPECT_EQ(message([](auto& o) {
+              o.logit_bias = {{5, kNan}};
+            }),
+            "logit_bias of token 5: expected a finite number or -inf, got nan");
   EXPECT_TRUE(SamplerOptions().Validate(100).ok());
 }
 

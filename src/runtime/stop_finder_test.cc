@@ -55,12 +55,14 @@ TEST(StopFinderTest, SelfOverlappingStopIsFound) {
 TEST(StopFinderTest, TheResultDoesNotDependOnWhereThePiecesAreCut) {
   const std::string text = "one two<|x|>three ## four";
   const std::vector<std::vector<std::string>> stop_sets = {
-      {"<|x|>"}, {"three", "##"}, {"##", "three ##"}, {"o t", "two<", "wo"}, {"absent"}, {" four"}, {"<|x|>three", "|x"}};
+      {"<|x|>"},  {"three", "##"}, {"##", "three ##"},  {"o t", "two<", "wo"},
+      {"absent"}, {" four"},       {"<|x|>three", "|x"}};
   for (const auto& stops : stop_sets) {
     const Outcome whole = Run(stops, {text});
     for (size_t a = 0; a <= text.size(); ++a) {
       for (size_t b = a; b <= text.size(); ++b) {
-        EXPECT_EQ(Run(stops, {text.substr(0, a), text.substr(a, b - a), text.substr(b)}), whole) << stops[0] << " " << a << " " << b;
+        EXPECT_EQ(Run(stops, {text.substr(0, a), text.substr(a, b - a), text.substr(b)}), whole)
+            << stops[0] << " " << a << " " << b;
       }
     }
   }

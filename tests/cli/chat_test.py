@@ -1,0 +1,176 @@
+"""The chat in a pseudo-terminal: commands, history, Ctrl-C; and Ctrl-C of a one-shot run."""
+
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import time
+
+import harness
+from harness import LLAMA
+
+TIMEOUT = 90
+
+
+class Terminal:
+    """The program with a terminal as stdin, stdout and stderr."""
+
+    def __init__(self, *words):
+        self.master, slave = pty.openpty()
+        command = [harness.settings.candor, *map(str, words)]
+        self.process = subprocess.Popen(command, stdin=slave, stdout=slave, stderr=slave, start_new_session=True, preexec_fn=self.take_terminal)
+        os.close(slave)
+        self.seen = ""
+
+    @staticmethod
+    def take_terminal():
+        import fcntl
+        import termios
+
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+    def read_until(self, pattern):
+        """What was printed up to the end of the first match; it is taken off what was seen."""
+        end = time.monotonic() + TIMEOUT
+        while not (match := re.search(pattern, self.seen)):
+            if time.monotonic() > end:
+                raise AssertionError(f"waited for {pattern!r}, saw {self.seen!r}")
+            if select.select([self.master], [], [], 0.5)[0]:
+                try:
+                    piece = os.read(self.master, 65536)
+                except OSError:
+                    piece = b""
+                if not piece:
+                    raise AssertionError(f"ended before {pattern!r}, saw {self.seen!r}")
+                self.seen += piece.decode("utf-8", "replace")
+        text, self.seen = self.seen[: match.end()], self.seen[match.end() :]
+        return text
+
+    def say(self, line):
+        os.write(self.master, line.encode() + b"\n")
+
+    def press(self, key):
+        os.write(self.master, key)
+
+    def end(self):
+        code = self.process.wait(TIMEOUT)
+        os.close(self.master)
+        return code
+
+
+CTRL_C, CTRL_D = b"\x03", b"\x04"
+PROMPT = r"(?m)^> "
+
+
+class CompletionMode(harness.TestCase):
+    """A base model refuses to chat and offers to continue lines."""
+
+    def open(self, *words):
+        return Terminal("run", "-m", LLAMA, "-n", "8", "--temp", "0", *words)
+
+    def setUp(self):
+        super().setUp()
+        if "tokenizer.chat_template" in self.ok("inspect", "-m", LLAMA, "--metadata", "--json").json()["metadata"]:
+            self.skipTest("the tiny model has a chat template")
+
+    def test_says_so_and_continues_lines(self):
+        terminal = self.open()
+        greeting = terminal.read_until(PROMPT)
+        self.assertIn("cannot chat", greeting)
+        self.assertIn("Completion mode", greeting)
+        terminal.say("Hello world")
+        terminal.read_until(PROMPT)
+        terminal.say("/stats")
+        self.assertIn("placement: cpu", terminal.read_until(PROMPT))
+        terminal.say("/exit")
+        self.assertEqual(terminal.end(), 0)
+
+    def test_unknown_command_has_a_suggestion(self):
+        terminal = self.open()
+        terminal.read_until(PROMPT)
+        terminal.say("/stat")
+        self.assertIn("did you mean '/stats'?", terminal.read_until(PROMPT))
+        terminal.say("/help")
+        self.assertIn("/clear", terminal.read_until(PROMPT))
+        terminal.press(CTRL_D)
+        self.assertEqual(terminal.end(), 0)
+
+    def test_ctrl_c_at_the_prompt_leaves(self):
+        terminal = self.open()
+        terminal.read_until(PROMPT)
+        terminal.press(CTRL_C)
+        self.assertEqual(terminal.end(), 7)
+
+    def test_json_is_refused(self):
+        terminal = self.open("--json")
+        self.assertIn("--json", terminal.read_until("no JSON"))
+        self.assertEqual(terminal.end(), 2)
+
+
+class Chat(harness.TestCase):
+    def open(self, *words):
+        return Terminal("run", "-m", harness.default_model(), "--temp", "0", *words)
+
+    def test_history_clear_system_and_several_lines(self):
+        terminal = self.open("-n", "60")
+        self.assertIn("/help", terminal.read_until(PROMPT))
+        terminal.say("My name is Zebulon. Please remember it.")
+        terminal.read_until(PROMPT)
+        terminal.say("What is my name? \\")
+        terminal.read_until(r"(?m)^\. ")
+        terminal.say("Answer with the name alone.")
+        terminal.read_until(r"alone\.\s*")
+        self.assertIn("Zebulon", terminal.read_until(PROMPT))
+        terminal.say("/stats")
+        self.assertRegex(terminal.read_until(PROMPT), r"reply: \d+ prompt tokens")
+        terminal.say("/clear")
+        self.assertIn("forgotten", terminal.read_until(PROMPT))
+        terminal.say("What is my name?")
+        terminal.read_until(r"name\?\s*")
+        self.assertNotIn("Zebulon", terminal.read_until(PROMPT))
+        terminal.say("/system You answer in French.")
+        self.assertIn("forgotten", terminal.read_until(PROMPT))
+        terminal.say("/exit")
+        self.assertEqual(terminal.end(), 0)
+
+    def test_ctrl_c_ends_the_reply_and_the_chat_goes_on(self):
+        terminal = self.open("--ignore-eos")
+        terminal.read_until(PROMPT)
+        terminal.say("Count from one to one thousand.")
+        terminal.read_until(r"thousand\.\s+\S+ ")
+        terminal.press(CTRL_C)
+        self.assertIn("[cancelled]", terminal.read_until(PROMPT))
+        terminal.say("/exit")
+        self.assertEqual(terminal.end(), 0)
+
+    def test_a_full_context_says_what_to_do(self):
+        terminal = self.open("--ignore-eos", "-c", "64")
+        terminal.read_until(PROMPT)
+        terminal.say("Hi")
+        self.assertRegex(terminal.read_until(PROMPT), r"\[context\].*64 tokens is full.*/clear.*-c")
+        terminal.say("Go on")
+        self.assertIn("/clear", terminal.read_until(PROMPT))
+        terminal.say("/clear")
+        terminal.read_until(PROMPT)
+        terminal.say("Hi")
+        self.assertIn("[context]", terminal.read_until(PROMPT))
+        terminal.press(CTRL_D)
+        self.assertEqual(terminal.end(), 0)
+
+
+class OneShot(harness.TestCase):
+    def test_ctrl_c_prints_what_there_is_and_exits_with_7(self):
+        command = [harness.settings.candor, "run", "-m", str(harness.default_model()), "-p", "Count.", "--ignore-eos", "--temp", "0"]
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        first = process.stdout.read(1)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=TIMEOUT)
+        self.assertEqual(process.returncode, 7, err)
+        self.assertTrue((first + out).endswith(b"\n"))
+        self.assertIn(b"cancelled", err)
+
+
+if __name__ == "__main__":
+    harness.main()
