@@ -47,4 +47,5 @@ def room_of(path):
 
 
 def is_test(path):
-    return re.search(r"_(test|bench|fuzz|test_util)\.(cc|h)$", path) is not None
+    """A test, a benchmark, a fuzz target, or what tests share (testing.h, kernel_test.h)."""
+    return re.search(r"(_(test|bench|fuzz)|[/_]testing)\.(cc|h)$", path) is not None
