@@ -24,7 +24,7 @@ BlockStats ScanFullBlock(const float* values) {
   const size_t lanes = hn::Lanes(d);
   auto max = hn::Set(d, -kInfinity);
   auto min = hn::Set(d, kInfinity);
-  auto nan = hn::MaskFalse(d);
+  auto nan = hn::FirstN(d, 0);
   for (size_t i = 0; i < LogitsScan::kBlock; i += lanes) {
     const auto value = hn::LoadU(d, values + i);
     max = hn::Max(value, max);

@@ -29,9 +29,9 @@ Result<uint32_t> ResolveContext(uint32_t asked, const ModelConfig& config) {
 
 KvType ResolveKvType(KvType asked, const Graph& graph) {
   if (asked != KvType::kAuto) return asked;
-  const bool full_precision =
-      std::any_of(graph.weights.begin(), graph.weights.end(), [](const Weight& w) { return w.is_matrix() && w.dtype == DType::kF32; });
-  return full_precision ? KvType::kF32 : KvType::kF16;
+  const bool quantized =
+      std::any_of(graph.weights.begin(), graph.weights.end(), [](const Weight& w) { return w.is_matrix() && Traits(w.dtype).quantized; });
+  return quantized ? KvType::kF16 : KvType::kF32;
 }
 
 DType KvDType(KvType type) { return type == KvType::kF32 ? DType::kF32 : DType::kF16; }

@@ -22,7 +22,7 @@
 
 namespace candor {
 
-enum class KvType { kAuto, kF32, kF16 };  // auto: f32 for a file with F32 matrices, else f16
+enum class KvType { kAuto, kF32, kF16 };  // auto: f16 for a file with quantised matrices, else f32
 
 struct LoadOptions {
   std::string device = "auto";        // as ParseDeviceSelector reads it; vulkan, cuda: Unavailable in a build without them

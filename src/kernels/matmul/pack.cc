@@ -47,10 +47,10 @@ uint32_t SpreadHighBits(uint32_t x) {
     const uint32_t t = (x ^ (x >> shift)) & mask;
     x ^= t ^ (t << shift);
   };
-  swap(0x22222222, 1);   // index bits 1 and 0
-  swap(0x0c0c0c0c, 2);   // index bits 2 and 1
-  swap(0x00f000f0, 4);   // index bits 3 and 2
-  swap(0x0000ff00, 8);   // index bits 4 and 3
+  swap(0x22222222, 1);  // index bits 1 and 0
+  swap(0x0c0c0c0c, 2);  // index bits 2 and 1
+  swap(0x00f000f0, 4);  // index bits 3 and 2
+  swap(0x0000ff00, 8);  // index bits 4 and 3
   swap(0x22222222, 1);
   swap(0x0c0c0c0c, 2);
   swap(0x00f000f0, 4);
@@ -67,7 +67,8 @@ constexpr int64_t Head(int64_t block) {
   return HeadOffset(ScaleBytesOf(FormatOf(kType).scales), kRows, block);
 }
 
-// Types with blocks of 32: scales, perhaps fifth bits, then 16 or 32 code bytes whose words already are the packed words.
+// Types with blocks of 32: scales, perhaps fifth bits, then 16 or 32 code bytes whose words already are the packed
+// words.
 template <DType kType, int kRows>
 void PackSimpleBlock(const uint8_t* block, int64_t b, const RowWriter<kRows>& out) {
   constexpr PackedFormat kFormat = FormatOf(kType);
@@ -220,7 +221,7 @@ void PackBlock(const uint8_t* block, int64_t b, const RowWriter<kRows>& out) {
 struct TileRows {
   const uint8_t* source;  // the first row in the file
   uint8_t* tile;
-  int64_t rows;           // <= the tile's
+  int64_t rows;  // <= the tile's
   int64_t cols;
 };
 
@@ -232,7 +233,8 @@ void PackCodes(const TileRows& t, const TileLayout& layout) {
   for (int64_t row = 0; row < t.rows; ++row) {
     const RowWriter<kRows> out{t.tile, t.tile + layout.codes_offset, row};
     const uint8_t* block = t.source + row * blocks * bytes;
-    for (int64_t i = 0; i < blocks; ++i, block += bytes) PackBlock<kType, kRows>(block, i * (columns / kBlockColumns), out);
+    for (int64_t i = 0; i < blocks; ++i, block += bytes)
+      PackBlock<kType, kRows>(block, i * (columns / kBlockColumns), out);
   }
 }
 
@@ -288,19 +290,21 @@ PackTile PackTileOf(DType dtype) {
 
 }  // namespace
 
-void PackRows(DType dtype, CpuIsa isa, int64_t rows, int64_t cols, std::span<const std::byte> source, std::span<std::byte> packed,
-              int64_t row_begin, int64_t row_end) {
+void PackRows(DType dtype, CpuIsa isa, int64_t rows, int64_t cols, std::span<const std::byte> source,
+              std::span<std::byte> packed, int64_t row_begin, int64_t row_end) {
   const int64_t tile_rows = PackedTileRows(dtype, isa);
   const TileLayout layout = TileLayoutOf(dtype, tile_rows, cols);
   const PackTile pack = tile_rows == 16 ? PackTileOf<16>(dtype) : PackTileOf<8>(dtype);
   CANDOR_CHECK(pack != nullptr, "PackRows: no packed form of this type");
-  CANDOR_CHECK(row_begin % tile_rows == 0 && (row_end % tile_rows == 0 || row_end == rows), "PackRows: a range that cuts a tile");
+  CANDOR_CHECK(row_begin % tile_rows == 0 && (row_end % tile_rows == 0 || row_end == rows),
+               "PackRows: a range that cuts a tile");
   const int64_t row_bytes = cols / Traits(dtype).block_elements * Traits(dtype).block_bytes;
-  CANDOR_CHECK(static_cast<int64_t>(source.size()) >= rows * row_bytes, "PackRows: source too short");
-  CANDOR_CHECK(static_cast<int64_t>(packed.size()) >= (rows + tile_rows - 1) / tile_rows * layout.bytes, "PackRows: packed too short");
+  CANDOR_CHECK(static_cast<int64_t>(source.size()) >= (row_end - row_begin) * row_bytes, "PackRows: source too short");
+  CANDOR_CHECK(static_cast<int64_t>(packed.size()) >= (rows + tile_rows - 1) / tile_rows * layout.bytes,
+               "PackRows: packed too short");
   for (int64_t row = row_begin; row < row_end; row += tile_rows) {
     TileRows t;
-    t.source = reinterpret_cast<const uint8_t*>(source.data()) + row * row_bytes;
+    t.source = reinterpret_cast<const uint8_t*>(source.data()) + (row - row_begin) * row_bytes;
     t.tile = reinterpret_cast<uint8_t*>(packed.data()) + row / tile_rows * layout.bytes;
     t.rows = row_end - row < tile_rows ? row_end - row : tile_rows;
     t.cols = cols;

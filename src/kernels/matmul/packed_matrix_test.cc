@@ -28,7 +28,8 @@ TEST_P(PackedMatrixTest, UnpackedRowsAreBitIdenticalToTheFile) {
       std::vector<float> row(cols);
       for (int64_t r = 0; r < rows; ++r) {
         UnpackRow(packed.matrix, r, row);
-        ASSERT_EQ(std::memcmp(row.data(), &expected[r * cols], cols * sizeof(float)), 0) << "row " << r << " of " << rows << " x " << cols;
+        ASSERT_EQ(std::memcmp(row.data(), &expected[r * cols], cols * sizeof(float)), 0)
+            << "row " << r << " of " << rows << " x " << cols;
       }
     }
   }
@@ -41,18 +42,22 @@ TEST_P(PackedMatrixTest, DisjointRangesPackTheSameBytesAndNothingElse) {
   const std::vector<std::byte> source = RandomWeights(dtype, rows, cols, random);
   const PackedCopy whole(dtype, isa, rows, cols, source);
   const AlignedBytes parts(whole.bytes.size());
-  PackRows(dtype, isa, rows, cols, source, parts.span(), 3 * tile, rows);
+  const auto rows_of = [&](int64_t first) {
+    return std::span(source).subspan(source.size() / static_cast<size_t>(rows) * static_cast<size_t>(first));
+  };
+  PackRows(dtype, isa, rows, cols, rows_of(3 * tile), parts.span(), 3 * tile, rows);
   const size_t untouched = whole.bytes.size() / 5 * 3;
   for (size_t i = 0; i < untouched; ++i) ASSERT_EQ(parts.data()[i], std::byte{0xa5}) << i;
-  PackRows(dtype, isa, rows, cols, source, parts.span(), 0, 2 * tile);
-  PackRows(dtype, isa, rows, cols, source, parts.span(), 2 * tile, 3 * tile);
+  PackRows(dtype, isa, rows, cols, rows_of(0), parts.span(), 0, 2 * tile);
+  PackRows(dtype, isa, rows, cols, rows_of(2 * tile), parts.span(), 2 * tile, 3 * tile);
   EXPECT_EQ(std::memcmp(parts.data(), whole.bytes.data(), parts.size()), 0);
 }
 
 TEST_P(PackedMatrixTest, IsAboutAsLargeAsTheFile) {
   const auto [dtype, isa] = GetParam();
   const int64_t rows = 4096, cols = 2048;
-  const double ratio = static_cast<double>(PackedBytes(dtype, isa, rows, cols).value()) / static_cast<double>(*BytesOf(dtype, rows * cols));
+  const double ratio = static_cast<double>(PackedBytes(dtype, isa, rows, cols).value()) /
+                       static_cast<double>(*BytesOf(dtype, rows * cols));
   // Q2_K and Q3_K are kept as nibbles; all else is the file's size to a rounding.
   const double most = dtype == DType::kQ2_K ? 1.8 : dtype == DType::kQ3_K ? 1.35 : 1.01;
   EXPECT_LE(ratio, most);
@@ -63,8 +68,8 @@ std::string NameOf(const testing::TestParamInfo<std::tuple<DType, CpuIsa>>& info
   return std::string(DTypeName(std::get<0>(info.param))) + "_" + std::string(CpuIsaName(std::get<1>(info.param)));
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryType, PackedMatrixTest, testing::Combine(testing::ValuesIn(kMatMulTypes), testing::ValuesIn(kAllCpuIsas)),
-                         NameOf);
+INSTANTIATE_TEST_SUITE_P(EveryType, PackedMatrixTest,
+                         testing::Combine(testing::ValuesIn(kMatMulTypes), testing::ValuesIn(kAllCpuIsas)), NameOf);
 
 TEST(PackedBytesTest, RefusesWhatNoKernelMultiplies) {
   for (const DType dtype : {DType::kI8, DType::kI16, DType::kI32, DType::kI64, DType::kF64}) {
