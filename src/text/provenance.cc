@@ -74,7 +74,7 @@ Provenance::Provenance(const Tokenizer& tokenizer, std::string_view template_sou
   std::set<std::string> marked;
   for (const TokenId id : tokenizer.special_tokens()) {
     const std::string_view text = tokenizer.TokenText(id);
-    if (tokenizer.Kind(id) == TokenKind::kUserDefined || !IsUtf8(text)) continue;
+    if (tokenizer.MatchesInText(id) || !IsUtf8(text)) continue;
     control_tokens_.emplace_back(text);
     for (const std::string_view character : {FirstCharacter(text), LastCharacter(text)}) marked.emplace(character);
   }

@@ -48,9 +48,9 @@ TokenId SpecialTokens::MatchAt(std::string_view text, size_t position, size_t si
   if (position + size > text.size()) return -1;
   const TokenId id = vocabulary_.Find(text.substr(position, size));
   if (id < 0) return -1;
+  if (vocabulary_.MatchesInText(id)) return id;
   const TokenKind kind = vocabulary_.Kind(id);
-  if (kind == TokenKind::kUserDefined) return id;
-  if (kind != TokenKind::kControl && kind != TokenKind::kUnknown) return -1;
+  if (kind != TokenKind::kControl && kind != TokenKind::kUnknown && kind != TokenKind::kUserDefined) return -1;
   return InOneRange(markup, position, position + size) ? id : -1;
 }
 

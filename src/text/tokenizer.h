@@ -53,6 +53,7 @@ class Tokenizer {
   virtual TokenId eos() const = 0;
   virtual std::string_view TokenText(TokenId id) const = 0;  // as stored in the file
   virtual std::span<const TokenId> special_tokens() const = 0;  // control, unknown and user-defined tokens, ascending
+  virtual bool MatchesInText(TokenId id) const = 0;          // cut out of any text; the other special tokens in markup only
   virtual bool strips_leading_space() const = 0;             // a text's first space is the tokenizer's own, not the text's
   virtual std::string_view model_name() const = 0;           // "gpt2", "llama"
 };

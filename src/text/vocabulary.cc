@@ -12,6 +12,10 @@ constexpr std::string_view kEndMarkers[] = {
     "[EOT]",           "[EOS]",              "<eos>",      "<turn|>",       "<｜end▁of▁sentence｜>",
 };
 
+bool IsEndMarker(std::string_view text) {
+  return std::find(std::begin(kEndMarkers), std::end(kEndMarkers), text) != std::end(kEndMarkers);
+}
+
 bool IsSpecial(TokenKind kind) {
   return kind == TokenKind::kControl || kind == TokenKind::kUnknown || kind == TokenKind::kUserDefined;
 }
@@ -91,7 +95,8 @@ void Vocabulary::CollectEndMarkers() {
   }
   for (const std::string_view marker : kEndMarkers) {
     const TokenId id = Find(marker);
-    if (id >= 0 && IsSpecial(Kind(id))) end_of_generation_.push_back(id);
+    // A user-defined </s> is HTML's end of struck-out text (Gemma), not the end of a reply.
+    if (id >= 0 && IsSpecial(Kind(id)) && (marker != "</s>" || Kind(id) == TokenKind::kControl)) end_of_generation_.push_back(id);
   }
 }
 
@@ -107,6 +112,8 @@ TokenId Vocabulary::FindPlain(std::string_view text) const {
   const TokenKind kind = kinds_[id];
   return kind == TokenKind::kControl || kind == TokenKind::kUnknown || kind == TokenKind::kByte ? -1 : id;
 }
+
+bool Vocabulary::MatchesInText(TokenId id) const { return Kind(id) == TokenKind::kUserDefined && !IsEndMarker(Text(id)); }
 
 bool Vocabulary::IsEndOfGeneration(TokenId id) const {
   return std::find(end_of_generation_.begin(), end_of_generation_.end(), id) != end_of_generation_.end();

@@ -37,6 +37,9 @@ class Vocabulary {
   // Control, unknown and user-defined tokens, ascending.
   std::span<const TokenId> special_tokens() const { return special_tokens_; }
   bool IsEndOfGeneration(TokenId id) const;
+  // Is it cut out of any text? User-defined tokens are, but not those whose text ends a reply in some model family: a user may type that
+  // (llama.cpp's rule). The other special tokens match in markup only.
+  bool MatchesInText(TokenId id) const;
 
  private:
   Status ReadKinds();

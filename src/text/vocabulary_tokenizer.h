@@ -19,6 +19,7 @@ class VocabularyTokenizer : public Tokenizer {
   TokenId eos() const override { return ids_.eos; }
   std::string_view TokenText(TokenId id) const override { return vocabulary_->Text(id); }
   std::span<const TokenId> special_tokens() const override { return vocabulary_->special_tokens(); }
+  bool MatchesInText(TokenId id) const override { return vocabulary_->MatchesInText(id); }
   std::string TokenBytes(TokenId id, bool render_special) const override;
 
  protected:

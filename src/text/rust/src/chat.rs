@@ -5,8 +5,9 @@ use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Serde, Value, ValueKind};
 use minijinja::{AutoEscape, Environment, Error, ErrorKind, Output, State};
 
-/// Instructions that one rendering may execute: ordinary prompts need thousands, an endless loop stops within about two seconds.
-const FUEL: u64 = 50_000_000;
+/// What one rendering may cost. One unit pays for an instruction or for 64 bytes of strings, so that this bounds the time (about a second)
+/// and the memory (512 MB) of a hostile template; a prompt of ten megabytes needs a third of it.
+const FUEL: u64 = 8_000_000;
 const RECURSION_LIMIT: usize = 100;
 
 pub struct ChatTemplate {
