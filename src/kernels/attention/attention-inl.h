@@ -1,7 +1,8 @@
 // The body of attention for one ISA; see lib/vector_math-inl.h for how it is included.
-// A tile is up to 64 query rows (rows of one block times the heads of one KV head) that read the same pages. Per page: scores of all rows,
-// one step of the online softmax per row (Milakov and Gimelshein, "Online normalizer calculation for softmax", 2018), then
-// output = output * factor + weights * values. What a row does not see is never multiplied: a NaN there cannot reach it.
+// A tile is up to 64 query rows (rows of one block times the heads of one KV head) that read the same pages. Per page:
+// scores of all rows, one step of the online softmax per row (Milakov and Gimelshein, "Online normalizer calculation
+// for softmax", 2018), then output = output * factor + weights * values. What a row does not see is never multiplied: a
+// NaN there cannot reach it.
 #pragma once
 
 #include <limits>
@@ -21,7 +22,8 @@ static_assert(kOutputFloats / kMaxAttentionHeadDim >= 1);
 
 constexpr int64_t RoundUp(int64_t n, int64_t multiple) { return (n + multiple - 1) / multiple * multiple; }
 
-// Query rows of one sequence and KV head, ascending in position; row r sees positions [low[r], position[r]], all in the same last page.
+// Query rows of one sequence and KV head, ascending in position; row r sees positions [low[r], position[r]], all in the
+// same last page.
 struct Tile {
   int64_t rows = 0;
   const float* q[kMaxTileRows];
@@ -34,7 +36,7 @@ struct Scratch {
   alignas(64) float scores[kMaxTileRows * kPageTokens];  // scores, then weights
   alignas(64) float output[kOutputFloats];               // [rows][value_dim rounded up to vectors]
   alignas(64) float widened[kChunk * kPageTokens];
-  alignas(64) float sum[kMaxTileRows * kLanes];          // the softmax denominator, per lane
+  alignas(64) float sum[kMaxTileRows * kLanes];  // the softmax denominator, per lane
   float max[kMaxTileRows];
   float factor[kMaxTileRows];
 };
@@ -100,8 +102,8 @@ void ScorePage(const AttentionParams& params, const Tile& tile, const PageView& 
   }
 }
 
-// One step of the online softmax for one row: scores become weights relative to the new maximum; max, sum and factor follow.
-// Vectors without a visible token are left out, which changes nothing: they would add zeros.
+// One step of the online softmax for one row: scores become weights relative to the new maximum; max, sum and factor
+// follow. Vectors without a visible token are left out, which changes nothing: they would add zeros.
 void SoftmaxStep(const AttentionParams& params, Range tokens, int64_t row, Scratch& scratch) {
   const F32 d;
   float* scores = scratch.scores + row * kPageTokens;
@@ -135,11 +137,12 @@ void SoftmaxStep(const AttentionParams& params, Range tokens, int64_t row, Scrat
   scratch.factor[row] = factor;
 }
 
-// output[r] = output[r] * factor[r] + weights[r] * values for rows [r, r + rows), each over its own visible tokens. Rows of a group differ
-// by a few tokens at the ends of their ranges; those are done one row at a time, in the same order of tokens.
+// output[r] = output[r] * factor[r] + weights[r] * values for rows [r, r + rows), each over its own visible tokens.
+// Rows of a group differ by a few tokens at the ends of their ranges; those are done one row at a time, in the same
+// order of tokens.
 template <class T>
-void AccumulateGroup(const Tile& tile, const PageView& page, int64_t r, int64_t rows, TileProduct& product, const T* values, int64_t stride,
-                     Scratch& scratch) {
+void AccumulateGroup(const Tile& tile, const PageView& page, int64_t r, int64_t rows, TileProduct& product,
+                     const T* values, int64_t stride, Scratch& scratch) {
   const Range first = Visible(tile, r, page.base);
   const Range last = Visible(tile, r + rows - 1, page.base);
   const Range common{last.begin, first.end};
@@ -198,7 +201,8 @@ void StoreOutput(const AttentionParams& params, const Tile& tile, const Scratch&
   for (int64_t r = 0; r < tile.rows; ++r) {
     const float* output = scratch.output + r * RoundUp(value_dim, kLanes);
     const VF32 sum = hn::SumOfLanes(F32(), hn::Load(F32(), scratch.sum + r * kLanes));
-    for (int64_t n = 0; n < whole; n += kLanes) hn::StoreU(hn::Div(hn::Load(F32(), output + n), sum), F32(), tile.y[r] + n);
+    for (int64_t n = 0; n < whole; n += kLanes)
+      hn::StoreU(hn::Div(hn::Load(F32(), output + n), sum), F32(), tile.y[r] + n);
     if (whole < value_dim) {
       StoreFirst(hn::Div(hn::Load(F32(), output + whole), sum), tile.y[r] + whole, value_dim - whole);
     }
@@ -259,14 +263,14 @@ void RunHeads(const AttentionParams& params, int64_t row_begin, int64_t row_end,
 }
 
 void RunAttention(const AttentionParams& params, int64_t rows, int64_t unit_begin, int64_t unit_end) {
-  const int64_t per_block = UnitsPerBlock(params, rows);
-  const int64_t heads_per_unit = params.heads / per_block;
+  const AttentionCut cut = CutAttention(params, rows);
   const int64_t group = params.heads / params.layout.kv_heads;
-  int64_t block_unit = 0;
-  for (int64_t row = 0, end = 0; row < rows && block_unit < unit_end; row = end, block_unit += per_block) {
+  int64_t first_unit = cut.blocks * cut.units_per_block;
+  for (int64_t row = 0, end = 0; row < rows && first_unit > unit_begin; row = end) {
     end = RowBlockEnd(*params.kv_rows, rows, row);
-    const int64_t head_end = (Least(unit_end, block_unit + per_block) - block_unit) * heads_per_unit;
-    int64_t head = (Greatest(unit_begin, block_unit) - block_unit) * heads_per_unit;
+    first_unit -= cut.units_per_block;
+    const int64_t head_end = Least(unit_end - first_unit, cut.units_per_block) * cut.heads_per_unit;
+    int64_t head = Greatest(unit_begin - first_unit, 0) * cut.heads_per_unit;
     while (head < head_end) {
       const int64_t next = Least(head_end, (head / group + 1) * group);
       RunHeads(params, row, end, head, next);

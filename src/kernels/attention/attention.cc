@@ -5,6 +5,8 @@
 
 namespace candor {
 
-const AttentionKernels& CpuAttention(CpuIsa isa) { return SelectIsa(isa, kAttentionScalar, kAttentionAvx2, kAttentionAvx512); }
+const AttentionKernels& CpuAttention(CpuIsa isa) {
+  return SelectIsa(isa, kAttentionScalar, kAttentionAvx2, kAttentionAvx512);
+}
 
 }  // namespace candor

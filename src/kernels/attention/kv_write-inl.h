@@ -49,7 +49,8 @@ void WriteRows(const KvWriteParams& params, int64_t row, int64_t rows) {
     T* keys = reinterpret_cast<T*>(page + layout.key_offset + head * layout.key_head_stride);
     WriteKeys(k, params.k_stride, rows, layout.key_dim, keys, slot);
     const float* v = params.v + row * params.v_stride + head * layout.value_dim;
-    T* values = reinterpret_cast<T*>(page + layout.value_offset + head * layout.value_head_stride) + slot * layout.value_dim;
+    T* values =
+        reinterpret_cast<T*>(page + layout.value_offset + head * layout.value_head_stride) + slot * layout.value_dim;
     for (int64_t r = 0; r < rows; ++r) Narrow(v + r * params.v_stride, layout.value_dim, values + r * layout.value_dim);
   }
 }

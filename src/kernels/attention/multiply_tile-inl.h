@@ -1,6 +1,7 @@
-// The product that both halves of attention are: c[r, n] += sum_k a[r, k] * b[k, n] for up to six query rows, b being a page of keys
-// ([key_dim][64 tokens]) or of values ([64 tokens][value_dim]). Every c has one fused chain over ascending k, so that its bits do not
-// depend on the rows or columns computed beside it, nor on where the chain is cut and resumed.
+// The product that both halves of attention are: c[r, n] += sum_k a[r, k] * b[k, n] for up to six query rows, b being a
+// page of keys
+// ([key_dim][64 tokens]) or of values ([64 tokens][value_dim]). Every c has one fused chain over ascending k, so that
+// its bits do not depend on the rows or columns computed beside it, nor on where the chain is cut and resumed.
 #pragma once
 
 #include "kernels/lib/vector_math-inl.h"
@@ -14,13 +15,13 @@ constexpr int kGroupRows = 6;
 enum class Start { kZero, kAdd, kScaleAdd };
 
 struct TileProduct {
-  const float* a[kGroupRows];         // per row
-  const float* factor = nullptr;      // [rows], read by kScaleAdd
-  float* c = nullptr;                 // [rows][c_stride]
+  const float* a[kGroupRows];     // per row
+  const float* factor = nullptr;  // [rows], read by kScaleAdd
+  float* c = nullptr;             // [rows][c_stride]
   int64_t c_stride = 0;
   int64_t k_begin = 0;
   int64_t k_end = 0;
-  int64_t vectors = 0;                // columns in whole vectors
+  int64_t vectors = 0;  // columns in whole vectors
   Start start = Start::kZero;
 };
 

@@ -7,8 +7,8 @@
 
 namespace candor {
 
-void ReferenceAttention(const float* q, const float* keys, const float* values, int64_t count, int64_t key_dim, int64_t value_dim,
-                        double scale, double softcap, double* y) {
+void ReferenceAttention(const float* q, const float* keys, const float* values, int64_t count, int64_t key_dim,
+                        int64_t value_dim, double scale, double softcap, double* y) {
   std::vector<double> weights(count);
   double max = -std::numeric_limits<double>::infinity();
   for (int64_t j = 0; j < count; ++j) {

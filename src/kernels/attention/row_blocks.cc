@@ -25,18 +25,26 @@ int64_t RowBlockEnd(const KvRows& kv_rows, int64_t rows, int64_t row) {
   return end;
 }
 
-int64_t UnitsPerBlock(const AttentionParams& params, int64_t rows) {
-  constexpr int64_t kManyUnits = 64;
-  const bool many = CountBlocks(*params.kv_rows, rows) * params.layout.kv_heads >= kManyUnits;
-  return many ? params.layout.kv_heads : params.heads;
+AttentionCut CutAttention(const AttentionParams& params, int64_t rows) {
+  const int64_t kv_heads = params.layout.kv_heads;
+  const int64_t group = params.heads / kv_heads;
+  const int64_t blocks = CountBlocks(*params.kv_rows, rows);
+  // Units of a prompt differ in length, so that each thread should get several.
+  const int64_t wanted = blocks < rows ? 4 * int64_t{params.threads} : params.threads;
+  int64_t parts = 1;
+  while (parts < group && (group % parts != 0 || blocks * kv_heads * parts < wanted)) ++parts;
+  return {blocks, kv_heads * parts, group / parts};
 }
 
 int64_t AttentionUnits(const AttentionParams& params, int64_t rows) {
   const KvLayerLayout& layout = params.layout;
-  CANDOR_CHECK(layout.key_dim <= kMaxAttentionHeadDim && layout.value_dim <= kMaxAttentionHeadDim, "attention: head too wide");
+  CANDOR_CHECK(layout.key_dim <= kMaxAttentionHeadDim && layout.value_dim <= kMaxAttentionHeadDim,
+               "attention: head too wide");
   CANDOR_CHECK(layout.dtype == DType::kF16 || layout.dtype == DType::kF32, "attention: KV type");
-  CANDOR_CHECK(layout.kv_heads > 0 && params.heads % layout.kv_heads == 0, "attention: heads are no multiple of KV heads");
-  return CountBlocks(*params.kv_rows, rows) * UnitsPerBlock(params, rows);
+  CANDOR_CHECK(layout.kv_heads > 0 && params.heads % layout.kv_heads == 0,
+               "attention: heads are no multiple of KV heads");
+  const AttentionCut cut = CutAttention(params, rows);
+  return cut.blocks * cut.units_per_block;
 }
 
 }  // namespace candor

@@ -1,5 +1,5 @@
-// gated_activation: y = act(gate) * up, elementwise. Sources: Shazeer, "GLU Variants Improve Transformer", 2020 (SwiGLU, GEGLU);
-// Hendrycks and Gimpel, "GELU", 2016 (erf form and tanh form).
+// gated_activation: y = act(gate) * up, elementwise. Sources: Shazeer, "GLU Variants Improve Transformer", 2020
+// (SwiGLU, GEGLU); Hendrycks and Gimpel, "GELU", 2016 (erf form and tanh form).
 #pragma once
 
 #include <cstdint>

@@ -13,8 +13,8 @@ namespace {
 
 constexpr Activation kActivations[] = {Activation::kSilu, Activation::kGeluTanh, Activation::kGelu};
 
-// Derived: e^-d 1.6 roundoffs, 1 + e or the tail's polynomial and quotient at most 5, the products around them 3; the last product with
-// `up` 1. In the subnormal range two more roundings to multiples of 2^-149.
+// Derived: e^-d 1.6 roundoffs, 1 + e or the tail's polynomial and quotient at most 5, the products around them 3; the
+// last product with `up` 1. In the subnormal range two more roundings to multiples of 2^-149.
 constexpr double kRoundings = 10.0;
 
 class GatedActivationTest : public KernelTest {

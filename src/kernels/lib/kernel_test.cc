@@ -13,7 +13,9 @@ namespace {
 constexpr size_t kGuardBytes = 256;
 constexpr std::byte kGuard{0xa5};
 
-uint64_t Seed() { return static_cast<uint64_t>(testing::UnitTest::GetInstance()->random_seed()); }
+// The flag itself: UnitTest::random_seed() takes the time of day where the flag is absent, and a run should not depend
+// on that.
+uint64_t Seed() { return static_cast<uint64_t>(GTEST_FLAG_GET(random_seed)); }
 
 }  // namespace
 
@@ -29,7 +31,9 @@ uint64_t TestRandom::Bits() {
   return z ^ (z >> 31);
 }
 
-double TestRandom::Uniform(double low, double high) { return low + (high - low) * static_cast<double>(Bits() >> 11) * 0x1p-53; }
+double TestRandom::Uniform(double low, double high) {
+  return low + (high - low) * static_cast<double>(Bits() >> 11) * 0x1p-53;
+}
 
 float TestRandom::Normal() {
   const double radius = std::sqrt(-2.0 * std::log(1.0 - Uniform(0.0, 1.0)));
@@ -42,7 +46,8 @@ std::vector<float> TestRandom::Normals(size_t count, float scale) {
   return values;
 }
 
-GuardedFloats::GuardedFloats(size_t count) : bytes_(count * sizeof(float) + 2 * kGuardBytes + 64, kGuard), count_(count) {
+GuardedFloats::GuardedFloats(size_t count)
+    : bytes_(count * sizeof(float) + 2 * kGuardBytes + 64, kGuard), count_(count) {
   const uintptr_t first = reinterpret_cast<uintptr_t>(bytes_.data()) + kGuardBytes;
   begin_ = kGuardBytes + (64 - first % 64) % 64;
   Poison();
@@ -66,7 +71,8 @@ void KernelTest::SetUp() {
 
 std::string KernelTest::ReproLine() {
   const testing::TestInfo* test = testing::UnitTest::GetInstance()->current_test_info();
-  return fmt::format("candor_kernels_tests --gtest_filter={}.{} --gtest_random_seed={}", test->test_suite_name(), test->name(), Seed());
+  return fmt::format("candor_kernels_tests --gtest_filter={}.{} --gtest_random_seed={}", test->test_suite_name(),
+                     test->name(), Seed());
 }
 
 void KernelTest::Check(std::string_view what, const GuardedFloats& got, std::span<const Expected> want) const {
@@ -80,21 +86,25 @@ void KernelTest::Check(std::string_view what, const GuardedFloats& got, std::spa
     const double expected = want[i].value;
     if (value == expected || (std::isnan(value) && std::isnan(expected))) continue;
     double excess = std::abs(value - expected) / want[i].tolerance;
-    if (std::isnan(excess) || std::isinf(value) || std::isinf(expected)) excess = std::numeric_limits<double>::infinity();
+    if (std::isnan(excess) || std::isinf(value) || std::isinf(expected))
+      excess = std::numeric_limits<double>::infinity();
     if (excess > worst_excess) {
       worst_excess = excess;
       worst = i;
     }
   }
-  EXPECT_LE(worst_excess, 1.0) << fmt::format("{}: index {}: expected {:.9g} +- {:.3g}, got {:.9g}\n{}", what, worst, want[worst].value,
-                                              want[worst].tolerance, values[worst], ReproLine());
+  EXPECT_LE(worst_excess, 1.0) << fmt::format("{}: index {}: expected {:.9g} +- {:.3g}, got {:.9g}\n{}", what, worst,
+                                              want[worst].value, want[worst].tolerance, values[worst], ReproLine());
 }
 
 void KernelTest::CheckSameBits(std::string_view what, std::span<const float> got, std::span<const float> want) const {
   ASSERT_EQ(got.size(), want.size()) << what;
   for (size_t i = 0; i < want.size(); ++i) {
-    if (std::bit_cast<uint32_t>(got[i]) == std::bit_cast<uint32_t>(want[i]) || (std::isnan(got[i]) && std::isnan(want[i]))) continue;
-    ADD_FAILURE() << fmt::format("{}: index {}: expected the bits of {:.9g}, got {:.9g}\n{}", what, i, want[i], got[i], ReproLine());
+    if (std::bit_cast<uint32_t>(got[i]) == std::bit_cast<uint32_t>(want[i]) ||
+        (std::isnan(got[i]) && std::isnan(want[i])))
+      continue;
+    ADD_FAILURE() << fmt::format("{}: index {}: expected the bits of {:.9g}, got {:.9g}\n{}", what, i, want[i], got[i],
+                                 ReproLine());
     return;
   }
 }

@@ -1,7 +1,8 @@
-// The test harness of every CPU kernel. A test derives from KernelTest, is instantiated once per ISA by CANDOR_KERNEL_TEST, and gives one
-// line per case; an ISA that this machine lacks is skipped with "NOT RUN", never counted as passed. Outputs stand in guarded buffers that
-// are full of NaN before the kernel runs; each expected value comes with the tolerance computed for it. A failure prints the worst index,
-// both values and the line that repeats it. The seed is --gtest_random_seed.
+// The test harness of every CPU kernel. A test derives from KernelTest, is instantiated once per ISA by
+// CANDOR_KERNEL_TEST, and gives one line per case; an ISA that this machine lacks is skipped with "NOT RUN", never
+// counted as passed. Outputs stand in guarded buffers that are full of NaN before the kernel runs; each expected value
+// comes with the tolerance computed for it. A failure prints the worst index, both values and the line that repeats it.
+// The seed is --gtest_random_seed.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -19,8 +20,8 @@ namespace candor {
 // Unit roundoff of float: a correctly rounded operation errs by at most this, relatively.
 inline constexpr double kRoundoff = 0x1p-24;
 
-// Worst-case growth over n additions is n roundoffs; rounding errors being as good as independent, 4 sqrt(n) holds with overwhelming
-// probability (Higham and Mary, "A New Approach to Probabilistic Rounding Error Analysis", 2019).
+// Worst-case growth over n additions is n roundoffs; rounding errors being as good as independent, 4 sqrt(n) holds with
+// overwhelming probability (Higham and Mary, "A New Approach to Probabilistic Rounding Error Analysis", 2019).
 double SumRoundoff(int64_t terms);
 
 // Reproducible numbers from the test's seed. The same on every platform.

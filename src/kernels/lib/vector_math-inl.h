@@ -1,6 +1,6 @@
 // Vector helpers that every CPU kernel shares: exp with a separate power of two, tanh, f16 loads and stores, tails.
-// Included once by each ISA's file (x_scalar.cc defines HWY_COMPILE_ONLY_SCALAR first); everything lives in that ISA's namespace.
-// Source of the reductions and of tanh's polynomial: Moshier, Cephes Math Library 2.2 (expf, tanhf).
+// Included once by each ISA's file (x_scalar.cc defines HWY_COMPILE_ONLY_SCALAR first); everything lives in that ISA's
+// namespace. Source of the reductions and of tanh's polynomial: Moshier, Cephes Math Library 2.2 (expf, tanhf).
 #pragma once
 
 #include <hwy/highway.h>
@@ -20,7 +20,8 @@ using VF32 = hn::Vec<F32>;
 using VF64 = hn::Vec<F64>;
 constexpr int64_t kLanes = static_cast<int64_t>(hn::MaxLanes(F32()));
 
-// Own versions, since an inline function of the standard library compiled here for this ISA could be the one that the linker keeps.
+// Own versions, since an inline function of the standard library compiled here for this ISA could be the one that the
+// linker keeps.
 constexpr int64_t Least(int64_t a, int64_t b) { return a < b ? a : b; }
 constexpr int64_t Greatest(int64_t a, int64_t b) { return a > b ? a : b; }
 
@@ -115,8 +116,8 @@ inline VF32 SubtractLn2Times(VF32 x, VF32 n) {
   return hn::NegMulAdd(n, Splat(-2.12194440e-4f), hn::NegMulAdd(n, Splat(0.693359375f), x));
 }
 
-// e^x for x <= 0, maximum error 1 ulp (measured over every float); results below 2^-126 become 0. e^0 is exactly 1, e^-inf exactly 0,
-// NaN stays NaN.
+// e^x for x <= 0, maximum error 1 ulp (measured over every float); results below 2^-126 become 0. e^0 is exactly 1,
+// e^-inf exactly 0, NaN stays NaN.
 inline VF32 ExpNonPositive(VF32 x) {
   const hn::RebindToSigned<F32> di;
   const VF32 shifted = hn::MulAdd(x, Splat(kLog2E), Splat(kRoundShift));
@@ -126,8 +127,8 @@ inline VF32 ExpNonPositive(VF32 x) {
   return hn::IfThenZeroElse(hn::Lt(x, Splat(-87.33654f)), result);
 }
 
-// 2^n as first * second, so that every n in [-252, 252] can be applied; `n_shifted` is n + kRoundShift. A product with both in turn is
-// rounded once unless it is subnormal.
+// 2^n as first * second for n in [-252, 252]; -253 and -254 give zeros. `n_shifted` is n + kRoundShift. A product with
+// both in turn is exact unless it is subnormal.
 struct PowerOfTwo {
   VF32 first;
   VF32 second;

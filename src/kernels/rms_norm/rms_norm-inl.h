@@ -9,8 +9,8 @@
 namespace candor::HWY_NAMESPACE {
 namespace {
 
-// Sum of squares in double: the square of a finite float neither overflows nor loses a bit. Two sums over the lower and upper halves of
-// the vectors, in ascending order.
+// Sum of squares in double: the square of a finite float neither overflows nor loses a bit. Two sums over the lower and
+// upper halves of the vectors, in ascending order.
 double SumOfSquares(const float* x, int64_t width) {
   const int64_t whole = width - width % kLanes;
   VF64 low = hn::Zero(F64());
@@ -44,7 +44,8 @@ void NormGroup(const float* x, const float* w, float* y, int64_t width, float ep
   }
   for (int64_t i = 0; i < whole; i += kLanes) hn::StoreU(apply(LoadF32(x + i), LoadF32(w + i)), F32(), y + i);
   if (whole < width) {
-    StoreFirst(apply(LoadFirst(x + whole, width - whole), LoadFirst(w + whole, width - whole)), y + whole, width - whole);
+    StoreFirst(apply(LoadFirst(x + whole, width - whole), LoadFirst(w + whole, width - whole)), y + whole,
+               width - whole);
   }
 }
 
@@ -52,8 +53,8 @@ void RmsNorm(const RmsNormParams& params, int64_t row_begin, int64_t row_end) {
   for (int64_t row = row_begin; row < row_end; ++row) {
     for (int64_t group = 0; group < params.groups; ++group) {
       const int64_t offset = group * params.width;
-      NormGroup(params.x + row * params.x_stride + offset, params.w, params.y + row * params.y_stride + offset, params.width,
-                params.eps);
+      NormGroup(params.x + row * params.x_stride + offset, params.w, params.y + row * params.y_stride + offset,
+                params.width, params.eps);
     }
   }
 }

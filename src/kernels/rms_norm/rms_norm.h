@@ -1,5 +1,6 @@
-// rms_norm: y = x / sqrt(mean(x^2) + eps) * w over groups of `width` values (a whole row, or each head of a row). x and y may be the same.
-// Source: Zhang and Sennrich, "Root Mean Square Layer Normalization", 2019. Gemma's "+ 1" is already folded into w by the file.
+// rms_norm: y = x / sqrt(mean(x^2) + eps) * w over groups of `width` values (a whole row, or each head of a row). x and
+// y may be the same. Source: Zhang and Sennrich, "Root Mean Square Layer Normalization", 2019. Gemma's "+ 1" is already
+// folded into w by the file.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,7 @@ struct RmsNormParams {
   int64_t x_stride = 0;
   int64_t y_stride = 0;
   int64_t width = 0;
-  int64_t groups = 1;        // groups of `width` adjacent values in a row
+  int64_t groups = 1;  // groups of `width` adjacent values in a row
   float eps = 0.0f;
 };
 

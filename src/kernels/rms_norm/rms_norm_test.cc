@@ -34,7 +34,8 @@ class RmsNormTest : public KernelTest {
     for (int64_t i = 0; i < c.rows * c.groups; ++i) {
       const int64_t begin = i / c.groups * stride + i % c.groups * c.width;
       ReferenceRmsNorm(x.data() + begin, weights, c.width, c.eps, group.data());
-      for (int64_t j = 0; j < c.width; ++j) want[begin + j] = {group[j], 3.1 * kRoundoff * std::abs(group[j]) + 0x1p-149};
+      for (int64_t j = 0; j < c.width; ++j)
+        want[begin + j] = {group[j], 3.1 * kRoundoff * std::abs(group[j]) + 0x1p-149};
     }
     RmsNormParams params{x.data(), weights, y.data(), stride, stride, c.width, c.groups, c.eps};
     CpuRmsNorm(isa())(params, 0, c.rows);

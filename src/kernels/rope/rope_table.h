@@ -1,4 +1,5 @@
-// The cosine and sine table, the same code for every ISA: one angle costs two library calls in double, once per step and rotary kind.
+// The cosine and sine table, the same code for every ISA: one angle costs two library calls in double, once per step
+// and rotary kind.
 #pragma once
 
 #include "kernels/rope/rope.h"

@@ -27,7 +27,8 @@ class RopeTest : public KernelTest {
     double base = 10000.0;
   };
 
-  std::vector<float> Table(const std::vector<int32_t>& positions, const std::vector<double>& inverse_frequency, float magnitude) const {
+  std::vector<float> Table(const std::vector<int32_t>& positions, const std::vector<double>& inverse_frequency,
+                           float magnitude) const {
     const int32_t n_rot = static_cast<int32_t>(2 * inverse_frequency.size());
     GuardedFloats table(positions.size() * n_rot);
     const int32_t* position = positions.data();
@@ -36,7 +37,8 @@ class RopeTest : public KernelTest {
     return {table.span().begin(), table.span().end()};
   }
 
-  // A cosine or sine is rounded once, the two products and their sum once each (fused or not): 2.5 roundoffs of |a| + |b| cover it.
+  // A cosine or sine is rounded once, the two products and their sum once each (fused or not): 2.5 roundoffs of |a| +
+  // |b| cover it.
   void Run(const Case& c) const {
     const std::vector<int32_t> positions = {0, 1, 2, 63, 1000, 4095, 131071, 1000000};
     const std::vector<double> inverse_frequency = InverseFrequencies(c.n_rot, c.base);
@@ -51,8 +53,8 @@ class RopeTest : public KernelTest {
     std::vector<double> head(c.head_dim);
     for (int64_t i = 0; i < rows * c.heads; ++i) {
       const int64_t begin = i / c.heads * stride + i % c.heads * c.head_dim;
-      ReferenceRope(x.data() + begin, positions[i / c.heads], inverse_frequency.data(), c.magnitude, c.head_dim, c.n_rot, c.pairing,
-                    head.data());
+      ReferenceRope(x.data() + begin, positions[i / c.heads], inverse_frequency.data(), c.magnitude, c.head_dim,
+                    c.n_rot, c.pairing, head.data());
       for (int32_t j = 0; j < c.n_rot; ++j) {
         const int32_t half = c.n_rot / 2;
         const int32_t other = c.pairing == RopePairing::kAdjacent ? j ^ 1 : (j + half) % c.n_rot;

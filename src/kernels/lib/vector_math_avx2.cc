@@ -1,0 +1,7 @@
+#include "kernels/lib/vector_math_arrays-inl.h"
+
+namespace candor {
+
+const VectorMath kVectorMathAvx2 = HWY_NAMESPACE::kArrays;
+
+}  // namespace candor
