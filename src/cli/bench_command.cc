@@ -100,7 +100,9 @@ Outcome BenchThreads(const BenchFlags& flags, const std::vector<BenchTest>& test
     if (!result.ok()) return RunFailure(result.status());
     const PlacementReport report = loaded.engine->Report();
     rows.push_back(RowToJson(flags, *result, report));
-    if (!flags.json) CANDOR_CLI_RETURN_IF_FAILED(PrintText(RowToText(*result, report)));
+    if (flags.json) continue;
+    if (rows.size() == 1) CANDOR_CLI_RETURN_IF_FAILED(PrintText(kHeader));
+    CANDOR_CLI_RETURN_IF_FAILED(PrintText(RowToText(*result, report)));
   }
   loaded.TearDown();
   for (size_t i = first_row; i < rows.size(); ++i) rows[i]["phases"] = PhasesToJson(loaded.phases);
@@ -113,7 +115,6 @@ Outcome Bench(const BenchFlags& flags) {
   if (tests.empty())
     return UsageError("expected something to measure, got -p 0 and -n 0; give a number of tokens to one of them");
   CANDOR_CLI_RETURN_IF_FAILED(ProbeDevice(flags.load));
-  if (!flags.json) CANDOR_CLI_RETURN_IF_FAILED(PrintText(kHeader));
   Json rows = Json::array();
   for (const int64_t threads : flags.threads) CANDOR_CLI_RETURN_IF_FAILED(BenchThreads(flags, tests, threads, rows));
   return flags.json ? PrintJson(rows) : Outcome{};

@@ -123,7 +123,9 @@ Outcome PrintReply(const RunFlags& flags, const ReplyReport& report) {
 
 Outcome OneShot(const RunFlags& flags, LoadedModel& loaded, const SamplerOptions& sampling, PromptSource source) {
   CANDOR_CLI_RETURN_IF_FAILED(EncodePrompt(flags, *loaded.model, source));
-  ReplyReport report{.model = flags.model, .sampling = sampling};
+  ReplyReport report;
+  report.model = flags.model;
+  report.sampling = sampling;
   CANDOR_CLI_RETURN_IF_FAILED(Answer(flags, loaded, std::move(source), report));
   CANDOR_CLI_RETURN_IF_FAILED(WriteReport(flags, report.placement));
   loaded.TearDown();

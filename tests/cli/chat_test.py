@@ -11,7 +11,7 @@ import time
 import harness
 from harness import LLAMA
 
-TIMEOUT = 90
+TIMEOUT = 300
 
 
 class Terminal:

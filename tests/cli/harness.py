@@ -14,7 +14,7 @@ TESTS = pathlib.Path(__file__).resolve().parent.parent
 MODELS = TESTS / "models"
 LLAMA = MODELS / "llama.gguf"
 SKIPPED = 77  # ctest's SKIP_RETURN_CODE
-LIMIT_SECONDS = 120
+LIMIT_SECONDS = 300
 
 # Written by main() before any test runs, read-only afterwards.
 settings = argparse.Namespace(candor=None)
