@@ -11,7 +11,7 @@ struct Outcome {
   bool operator==(const Outcome&) const = default;
 };
 
-Outcome Run(const std::vector<std::string>& stops, const std::vector<std::string>& pieces) {
+Outcome FindAll(const std::vector<std::string>& stops, const std::vector<std::string>& pieces) {
   StopFinder finder(stops);
   Outcome outcome;
   for (const std::string& piece : pieces) {
@@ -48,8 +48,8 @@ TEST(StopFinderTest, WhatWasHeldBackComesOutAtTheEnd) {
 }
 
 TEST(StopFinderTest, SelfOverlappingStopIsFound) {
-  EXPECT_EQ(Run({"aab"}, {"a", "a", "a", "b", "c"}), (Outcome{"a", "aab"}));
-  EXPECT_EQ(Run({"abab"}, {"xaba", "abab"}), (Outcome{"xaba", "abab"}));
+  EXPECT_EQ(FindAll({"aab"}, {"a", "a", "a", "b", "c"}), (Outcome{"a", "aab"}));
+  EXPECT_EQ(FindAll({"abab"}, {"xaba", "abab"}), (Outcome{"xaba", "abab"}));
 }
 
 TEST(StopFinderTest, TheResultDoesNotDependOnWhereThePiecesAreCut) {
@@ -58,10 +58,10 @@ TEST(StopFinderTest, TheResultDoesNotDependOnWhereThePiecesAreCut) {
       {"<|x|>"},  {"three", "##"}, {"##", "three ##"},  {"o t", "two<", "wo"},
       {"absent"}, {" four"},       {"<|x|>three", "|x"}};
   for (const auto& stops : stop_sets) {
-    const Outcome whole = Run(stops, {text});
+    const Outcome whole = FindAll(stops, {text});
     for (size_t a = 0; a <= text.size(); ++a) {
       for (size_t b = a; b <= text.size(); ++b) {
-        EXPECT_EQ(Run(stops, {text.substr(0, a), text.substr(a, b - a), text.substr(b)}), whole)
+        EXPECT_EQ(FindAll(stops, {text.substr(0, a), text.substr(a, b - a), text.substr(b)}), whole)
             << stops[0] << " " << a << " " << b;
       }
     }
@@ -69,8 +69,8 @@ TEST(StopFinderTest, TheResultDoesNotDependOnWhereThePiecesAreCut) {
 }
 
 TEST(StopFinderTest, TheStopThatIsCompleteFirstWinsThenTheOneThatBeganFirst) {
-  EXPECT_EQ(Run({"two three", "two"}, {"one two three"}), (Outcome{"one ", "two"}));
-  EXPECT_EQ(Run({"wo", "two"}, {"one two three"}), (Outcome{"one ", "two"}));
+  EXPECT_EQ(FindAll({"two three", "two"}, {"one two three"}), (Outcome{"one ", "two"}));
+  EXPECT_EQ(FindAll({"wo", "two"}, {"one two three"}), (Outcome{"one ", "two"}));
 }
 
 TEST(StopFinderTest, NeverCutsACharacter) {
