@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-built_in_question="What is the capital of France?"
+built_in_question="What is the capital of Portugal?"
 
 main() {
     local model=${CANDOR_MODEL-} arguments
@@ -14,7 +14,7 @@ main() {
         arguments+=(--prompt "$CANDOR_PROMPT")
     elif ! [ -t 0 ] || ! [ -t 1 ]; then
         echo "candor: no terminal, so no chat: answering \"$built_in_question\"" >&2
-        arguments+=(--prompt "$built_in_question" --temp 0)
+        arguments+=(--prompt "$built_in_question" --temp 0 --max-tokens 128)
     fi
     exec build/release/candor "${arguments[@]}"
 }

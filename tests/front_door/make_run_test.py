@@ -29,7 +29,7 @@ class MakeRunTest(unittest.TestCase):
     def test_without_a_terminal_answers_the_built_in_question(self):
         result = make_run()
         self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertIn("Paris", result.stdout)
+        self.assertIn("Portugal", result.stdout)
         for words in ("answering", "prefill", "decode", "cpu"):
             self.assertIn(words, result.stderr.lower())
 
@@ -40,7 +40,7 @@ class MakeRunTest(unittest.TestCase):
             result = make_run(f"MODEL={model}", "PROMPT=Say \"it's $HOME; # ok\" `twice`")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertTrue(result.stdout.strip())
-        self.assertNotIn("built-in", result.stderr)
+        self.assertNotIn("answering", result.stderr)
 
     def test_missing_model(self):
         result = make_run("MODEL=no such file.gguf", "PROMPT=hello")
@@ -51,11 +51,12 @@ class MakeRunTest(unittest.TestCase):
         process, terminal = self.start_in_terminal()
         self.addCleanup(os.close, terminal)
         try:
-            os.write(terminal, b"What is the capital of France?\r")
-            seen = self.read_until(terminal, b"Paris")
+            self.read_until(terminal, b"/help")  # the greeting names it
+            os.write(terminal, b"/help\r")
+            seen = self.read_until(terminal, b"forget the conversation")
             os.write(terminal, b"/exit\r")
             self.read_until(terminal, None)
-            self.assertIn(b"Paris", seen)
+            self.assertIn(b"forget the conversation", seen)
             self.assertEqual(process.wait(60), 0)
         finally:
             process.kill()
@@ -84,7 +85,8 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--candor", required=True)
     options, rest = parser.parse_known_args()
-    if pathlib.Path(options.candor) != ROOT / "build/release/candor" or not (cache() / MODEL).exists():
+    options.candor = pathlib.Path(options.candor).resolve()
+    if options.candor != ROOT / "build/release/candor" or not (cache() / MODEL).exists():
         print("NOT RUN: needs build/release/candor and the fetched model; make test makes both")
         sys.exit(77)
     unittest.main(argv=[sys.argv[0], *rest])
