@@ -1,9 +1,11 @@
-// candor_read_bandwidth: how fast this machine reads memory that does not fit its caches, as the yardstick for decode speed.
+// candor_read_bandwidth: how fast this machine reads memory that does not fit its caches, as the yardstick for decode
+// speed.
 //
 //   candor_read_bandwidth --bytes N --threads T [--rounds R] [--small-pages]
 //
-// Each thread sums its own contiguous slice of one buffer of N bytes, again and again for about a third of a second a round. Prints one JSON
-// object: the gigabytes (1e9 bytes) a second of the slowest, middle and fastest round. Linux only.
+// Each thread sums its own contiguous slice of one buffer of N bytes, again and again for about a third of a second a
+// round. Prints one JSON object: the gigabytes (1e9 bytes) a second of the slowest, middle and fastest round. Linux
+// only.
 #include <fmt/format.h>
 #include <sys/mman.h>
 
@@ -62,8 +64,8 @@ std::optional<Options> ParseOptions(int argc, char** argv) {
   return options;
 }
 
-// Sums the words with enough independent accumulators that loads, not additions, are the limit: two 16-byte loads a cycle, which any x86-64
-// can do, are several times what memory delivers to one core.
+// Sums the words with enough independent accumulators that loads, not additions, are the limit: two 16-byte loads a
+// cycle, which any x86-64 can do, are several times what memory delivers to one core.
 uint64_t Sum(const uint64_t* words, size_t count) {
   typedef uint64_t Pair __attribute__((vector_size(16)));
   constexpr size_t kAccumulators = 8;
@@ -78,8 +80,8 @@ uint64_t Sum(const uint64_t* words, size_t count) {
   return total;
 }
 
-// Seconds from the first thread's start to the last one's end of `passes` passes over `words`. The threads read the clock themselves: where there
-// are no more cores than threads, another thread may be woken long after they began.
+// Seconds from the first thread's start to the last one's end of `passes` passes over `words`. The threads read the
+// clock themselves: where there are no more cores than threads, another thread may be woken long after they began.
 double TimePasses(std::span<const uint64_t> words, int threads, int passes, uint64_t& checksum) {
   const size_t slice = words.size() / threads / 2 * 2;  // whole 16-byte pairs
   std::barrier barrier(threads);
@@ -102,14 +104,16 @@ double TimePasses(std::span<const uint64_t> words, int threads, int passes, uint
     }
   }
   for (uint64_t sum : sums) checksum += sum;
-  const std::chrono::duration<double> seconds = *std::max_element(ends.begin(), ends.end()) - *std::min_element(starts.begin(), starts.end());
+  const std::chrono::duration<double> seconds =
+      *std::max_element(ends.begin(), ends.end()) - *std::min_element(starts.begin(), starts.end());
   return seconds.count();
 }
 
 int Run(const Options& options) {
   void* memory = mmap(nullptr, options.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) {
-    fmt::print(stderr, "read_bandwidth: expected room for {} bytes, got none; ask for less with --bytes\n", options.bytes);
+    fmt::print(stderr, "read_bandwidth: expected room for {} bytes, got none; ask for less with --bytes\n",
+               options.bytes);
     return 5;
   }
   madvise(memory, options.bytes, options.huge_pages ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
@@ -125,8 +129,11 @@ int Run(const Options& options) {
     rates.push_back(static_cast<double>(words.size_bytes()) * passes / seconds / 1e9);
   }
   std::sort(rates.begin(), rates.end());
-  fmt::print("{{\"bytes\": {}, \"threads\": {}, \"huge_pages\": {}, \"min\": {:.2f}, \"median\": {:.2f}, \"max\": {:.2f}, \"checksum\": {}}}\n",
-             options.bytes, options.threads, options.huge_pages, rates.front(), rates[rates.size() / 2], rates.back(), checksum);
+  fmt::print(
+      "{{\"bytes\": {}, \"threads\": {}, \"huge_pages\": {}, \"min\": {:.2f}, \"median\": {:.2f}, \"max\": {:.2f}, "
+      "\"checksum\": {}}}\n",
+      options.bytes, options.threads, options.huge_pages, rates.front(), rates[rates.size() / 2], rates.back(),
+      checksum);
   munmap(memory, options.bytes);
   return 0;
 }
