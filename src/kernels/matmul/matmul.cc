@@ -11,8 +11,8 @@
 namespace candor {
 namespace {
 
-// A direct unit streams about this much of the weights (1-2 microseconds of memory time): small enough to share the small matrices of
-// a small model among threads, large enough for the claim of a unit not to show.
+// A direct unit streams about this much of the weights (1-2 microseconds of memory time): small enough to share the
+// small matrices of a small model among threads, large enough for the claim of a unit not to show.
 constexpr int64_t kDirectUnitBytes = 16 * 1024;
 // More units than this per matrix only cost claims.
 constexpr int64_t kMaxDirectUnits = 256;
@@ -21,7 +21,7 @@ constexpr int64_t kDirectTileStep = 4;
 
 // How one output is cut: unit u is tile run u / row_runs and row run u % row_runs.
 struct UnitShape {
-  int64_t tiles = 0;          // of the whole weight
+  int64_t tiles = 0;  // of the whole weight
   int64_t tiles_per_unit = 0;
   int64_t rows_per_unit = 0;
   int64_t tile_runs = 0;
@@ -51,8 +51,8 @@ UnitShape ShapeOf(const PackedMatrix& w, int64_t rows) {
   return shape;
 }
 
-void RunUnit(const IsaMatMul& isa, const MatMulParams& params, const MatMulOutput& output, const UnitShape& shape, int64_t rows,
-             int64_t unit) {
+void RunUnit(const IsaMatMul& isa, const MatMulParams& params, const MatMulOutput& output, const UnitShape& shape,
+             int64_t rows, int64_t unit) {
   TileJob job;
   job.output = &output;
   job.x = params.x;
@@ -109,8 +109,10 @@ QuantizedOffsets OffsetsOf(int64_t rows, int64_t cols) {
   const int64_t stride = QuantizedStride(cols);
   QuantizedOffsets offsets;
   offsets.scale = static_cast<size_t>(rows * stride);
-  offsets.sums = offsets.scale + static_cast<size_t>(RoundUp64(rows * stride / 32 * static_cast<int64_t>(sizeof(float))));
-  offsets.end = offsets.sums + static_cast<size_t>(RoundUp64(rows * stride / 16 * static_cast<int64_t>(sizeof(int16_t))));
+  offsets.sums =
+      offsets.scale + static_cast<size_t>(RoundUp64(rows * stride / 32 * static_cast<int64_t>(sizeof(float))));
+  offsets.end =
+      offsets.sums + static_cast<size_t>(RoundUp64(rows * stride / 16 * static_cast<int64_t>(sizeof(int16_t))));
   return offsets;
 }
 

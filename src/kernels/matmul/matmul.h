@@ -1,6 +1,6 @@
 // matmul: y[r, n] = sum_k x[r, k] * w[n, k] (+ bias[n]) (+ residual[r, n]) for up to three weights that share x.
-// For every (row, output) pair one order of additions over k and one int8 grouping, whatever the number of rows, the unit range or the
-// thread: results are bit-identical alone and in any batch (within one ISA).
+// For every (row, output) pair one order of additions over k and one int8 grouping, whatever the number of rows, the
+// unit range or the thread: results are bit-identical alone and in any batch (within one ISA).
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ struct MatMulOutput {
   const float* bias = nullptr;      // [w.rows] or null
   const float* residual = nullptr;  // [rows, residual_stride] or null; may be y itself
   int64_t residual_stride = 0;
-  float* y = nullptr;               // [rows, y_stride]
+  float* y = nullptr;  // [rows, y_stride]
   int64_t y_stride = 0;
 };
 
@@ -39,13 +39,15 @@ struct MatMulParams {
   int output_count = 0;
   const float* x = nullptr;  // [rows, x_stride]; read when a weight's ActivationFormat is kF32
   int64_t x_stride = 0;
-  QuantizedRows xq;          // read when it is kInt8Per32
+  QuantizedRows xq;  // read when it is kInt8Per32
 };
 
-// The kernels of one ISA. A unit is a piece of the product that one thread computes alone (a run of row tiles times a block of x rows).
+// The kernels of one ISA. A unit is a piece of the product that one thread computes alone (a run of row tiles times a
+// block of x rows).
 struct MatMulKernels {
-  // Quantises rows [row_begin, row_end) of x ([rows, x_stride], out.cols values each) into `out`. scale = max|x| / 127 per 32,
-  // code = round to nearest even of x / scale; an all-zero group has scale 0. Non-finite input gives a non-finite scale.
+  // Quantises rows [row_begin, row_end) of x ([rows, x_stride], out.cols values each) into `out`. scale = max|x| / 127
+  // per 32, code = round to nearest even of x / scale; an all-zero group has scale 0. Non-finite input gives a
+  // non-finite scale.
   void (*quantize)(const float* x, int64_t x_stride, const QuantizedRows& out, int64_t row_begin, int64_t row_end);
   int64_t (*units)(const MatMulParams& params, int64_t rows);
   void (*run)(const MatMulParams& params, int64_t rows, int64_t unit_begin, int64_t unit_end);
@@ -53,6 +55,7 @@ struct MatMulKernels {
 const MatMulKernels& CpuMatMul(CpuIsa isa);  // precondition: CpuSupports(isa)
 
 // The formula in double over dequantised weights ([n, k], row-major), unrounded activations.
-void ReferenceMatMul(const float* x, const float* w, const float* bias, const float* residual, int64_t rows, int64_t n, int64_t k, double* y);
+void ReferenceMatMul(const float* x, const float* w, const float* bias, const float* residual, int64_t rows, int64_t n,
+                     int64_t k, double* y);
 
 }  // namespace candor

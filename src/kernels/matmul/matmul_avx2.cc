@@ -1,6 +1,7 @@
 // The AVX2 vectors of the matmul kernels: 8 rows x 4 columns of codes, 8 floats.
-// Unsigned codes: vpmaddubsw sums stay in int16 for as many groups as the largest code allows (15: 8 groups, 31: 4, 63: 2, with
-// activations of at most 127 in size), then one vpmaddwd widens them and applies the integer scale. Signed codes: |w| * sign(w) x.
+// Unsigned codes: vpmaddubsw sums stay in int16 for as many groups as the largest code allows (15: 8 groups, 31: 4, 63:
+// 2, with activations of at most 127 in size), then one vpmaddwd widens them and applies the integer scale. Signed
+// codes: |w| * sign(w) x.
 #include <immintrin.h>
 
 #include <cstdint>
@@ -15,7 +16,8 @@ namespace {
 struct V {
   using Codes = __m256i;
   using Floats = __m256;
-  // Integer scales of the two halves of a block as int16 pairs per row: (s0, s0), (s1, s1), (s0, s1); and the mins (m0, m1).
+  // Integer scales of the two halves of a block as int16 pairs per row: (s0, s0), (s1, s1), (s0, s1); and the mins (m0,
+  // m1).
   struct Sub {
     __m256i half[2];
     __m256i pair;
@@ -66,7 +68,8 @@ struct V {
   static Floats Widen(const uint8_t* p) {
     if constexpr (kType == DType::kF32) return _mm256_loadu_ps(reinterpret_cast<const float*>(p));
     if constexpr (kType == DType::kF16) return Halves(p);
-    if constexpr (kType == DType::kBF16) return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(Load16(p)), 16));
+    if constexpr (kType == DType::kBF16)
+      return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(Load16(p)), 16));
   }
 
   template <auto kP>
@@ -86,6 +89,11 @@ struct V {
     int32_t word;
     __builtin_memcpy(&word, p, 4);
     return _mm256_set1_epi32(word);
+  }
+  // The compiler would turn a chain of integer additions into a tree, whose leaves do not fit the registers.
+  static __m256i Keep(__m256i v) {
+    asm("" : "+x"(v));
+    return v;
   }
   static Floats ScaledSum(float scale, const int16_t* sums) {
     const __m256i sum = _mm256_madd_epi16(SplatWord(sums), _mm256_set1_epi16(1));
@@ -109,7 +117,7 @@ struct V {
         CANDOR_UNROLL for (int t = 0; t < kT; ++t) {
           const __m256i pairs = _mm256_maddubs_epi16(sizes[t], _mm256_sign_epi8(quad, codes[t]));
           const __m256i fours = _mm256_madd_epi16(pairs, ones);
-          sum[t][a] = g == 0 ? fours : _mm256_add_epi32(sum[t][a], fours);
+          sum[t][a] = g == 0 ? fours : Keep(_mm256_add_epi32(sum[t][a], fours));
         }
       }
     });
@@ -129,7 +137,7 @@ struct V {
           const __m256i quad = SplatWord(x.Quad(a, b, kGroup));
           CANDOR_UNROLL for (int t = 0; t < kT; ++t) {
             const __m256i pairs = _mm256_maddubs_epi16(codes[t], quad);
-            chain[t][a] = i == 0 ? pairs : _mm256_add_epi16(chain[t][a], pairs);
+            chain[t][a] = i == 0 ? pairs : Keep(_mm256_add_epi16(chain[t][a], pairs));
           }
         }
       });
@@ -138,14 +146,15 @@ struct V {
         if constexpr (kP.halves) factor = w[t]->Sub().half[c * kChain / 4];
         CANDOR_UNROLL for (int a = 0; a < kA; ++a) {
           const __m256i fours = _mm256_madd_epi16(chain[t][a], factor);
-          sum[t][a] = c == 0 ? fours : _mm256_add_epi32(sum[t][a], fours);
+          sum[t][a] = c == 0 ? fours : Keep(_mm256_add_epi32(sum[t][a], fours));
         }
       }
     });
   }
 
   template <auto kP, int kT, int kA, typename Block, typename Rows>
-  [[gnu::always_inline]] static inline void Dot(const Block* const (&w)[kT], const Rows& x, int64_t b, Floats (&dot)[kT][kA]) {
+  [[gnu::always_inline]] static inline void Dot(const Block* const (&w)[kT], const Rows& x, int64_t b,
+                                                Floats (&dot)[kT][kA]) {
     __m256i sum[kT][kA];
     if constexpr (kP.is_signed) {
       SignedSums<kP>(w, x, b, sum);

@@ -1,6 +1,6 @@
-// The AVX-512 VNNI vectors of the matmul kernels: 16 rows x 4 columns of codes, 16 floats. vpdpbusd sums in int32, so no code is too
-// large; signed codes are multiplied as code + 128 and the activations' sum is taken off.
-// GCC 12 takes the undefined upper halves inside its own intrinsics for a mistake of ours (GCC bug 105593).
+// The AVX-512 VNNI vectors of the matmul kernels: 16 rows x 4 columns of codes, 16 floats. vpdpbusd sums in int32, so
+// no code is too large; signed codes are multiplied as code + 128 and the activations' sum is taken off. GCC 12 takes
+// the undefined upper halves inside its own intrinsics for a mistake of ours (GCC bug 105593).
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #pragma GCC diagnostic ignored "-Wuninitialized"
 
@@ -68,7 +68,8 @@ struct V {
   static Floats Widen(const uint8_t* p) {
     if constexpr (kType == DType::kF32) return _mm512_loadu_ps(p);
     if constexpr (kType == DType::kF16) return Halves(p);
-    if constexpr (kType == DType::kBF16) return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(Load32(p)), 16));
+    if constexpr (kType == DType::kBF16)
+      return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(Load32(p)), 16));
   }
 
   template <auto kP>
@@ -114,7 +115,8 @@ struct V {
   }
 
   template <auto kP, int kT, int kA, typename Block, typename Rows>
-  [[gnu::always_inline]] static inline void Dot(const Block* const (&w)[kT], const Rows& x, int64_t b, Floats (&dot)[kT][kA]) {
+  [[gnu::always_inline]] static inline void Dot(const Block* const (&w)[kT], const Rows& x, int64_t b,
+                                                Floats (&dot)[kT][kA]) {
     constexpr int kOffset = kP.is_signed ? 128 : kP.offset;
     __m512i sum[kT][kA];
     if constexpr (!kP.halves) {
@@ -124,7 +126,9 @@ struct V {
         CANDOR_UNROLL for (int t = 0; t < kT; ++t) { sum[t][a] = start; }
       }
       AddGroups<kP, 0, 8>(w, x, b, sum);
-      CANDOR_UNROLL for (int t = 0; t < kT; ++t) { CANDOR_UNROLL for (int a = 0; a < kA; ++a) { dot[t][a] = _mm512_cvtepi32_ps(sum[t][a]); } }
+      CANDOR_UNROLL for (int t = 0; t < kT; ++t) {
+        CANDOR_UNROLL for (int a = 0; a < kA; ++a) { dot[t][a] = _mm512_cvtepi32_ps(sum[t][a]); }
+      }
     } else {
       // |half's sum * scale| <= 16 * 32 * 127 * 128 < 2^24: the floats are exact.
       Unroll<2>([&](auto h) {

@@ -1,5 +1,6 @@
-// Speed of the products of both reference models on one thread. GEMV: bytes per second of packed weights (larger than any cache for the
-// heads). GEMM: operations (multiply and add are two) per second. Packing: bytes of the file per second.
+// Speed of the products of both reference models on one thread. GEMV: bytes per second of packed weights (larger than
+// any cache for the heads). GEMM: operations (multiply and add are two) per second. Packing: bytes of the file per
+// second.
 #include <benchmark/benchmark.h>
 
 #include <string>
@@ -17,9 +18,9 @@ struct Case {
 
 // SmolLM2-135M (hidden 576, feed-forward 1536) and Gemma 3 270M (hidden 640, feed-forward 2048).
 constexpr Case kCases[] = {
-    {DType::kQ4_1, 576, 576},   {DType::kQ4_1, 1536, 576}, {DType::kQ4_1, 576, 1536},  {DType::kQ8_0, 49152, 576},
-    {DType::kQ5_0, 2048, 640},  {DType::kQ8_0, 256, 640},  {DType::kQ8_0, 65536, 640}, {DType::kQ4_K, 640, 2048},
-    {DType::kQ6_K, 640, 2048},
+    {DType::kQ4_1, 576, 576},   {DType::kQ4_1, 1536, 576}, {DType::kQ4_1, 576, 1536},
+    {DType::kQ8_0, 49152, 576}, {DType::kQ5_0, 2048, 640}, {DType::kQ8_0, 256, 640},
+    {DType::kQ8_0, 65536, 640}, {DType::kQ4_K, 640, 2048}, {DType::kQ6_K, 640, 2048},
 };
 // One shape for every other type.
 constexpr int64_t kOutputs = 2048, kColumns = 1024;
@@ -31,7 +32,8 @@ struct Workload {
   AlignedBytes xq_bytes;
   std::vector<MatMulParams> params;
 
-  Workload(const Case& c, CpuIsa isa, int64_t rows, size_t bytes) : x(rows * c.k), y(rows * c.n), xq_bytes(QuantizedRowsBytes(rows, c.k)) {
+  Workload(const Case& c, CpuIsa isa, int64_t rows, size_t bytes)
+      : x(rows * c.k), y(rows * c.n), xq_bytes(QuantizedRowsBytes(rows, c.k)) {
     std::mt19937 random(1);
     const std::vector<std::byte> source = RandomWeights(c.dtype, c.n, c.k, random);
     for (float& v : x) v = static_cast<float>(random() % 2001) / 1000.0f - 1.0f;
@@ -64,7 +66,8 @@ void Multiply(benchmark::State& state, Case c, CpuIsa isa, int64_t rows) {
   }
   const double passes = static_cast<double>(state.iterations());
   const double products = static_cast<double>(work.copies.size()) * static_cast<double>(rows * c.n * c.k);
-  state.counters["GB/s"] = benchmark::Counter(passes * static_cast<double>(work.weight_bytes()) * 1e-9, benchmark::Counter::kIsRate);
+  state.counters["GB/s"] =
+      benchmark::Counter(passes * static_cast<double>(work.weight_bytes()) * 1e-9, benchmark::Counter::kIsRate);
   state.counters["GOPS"] = benchmark::Counter(passes * 2e-9 * products, benchmark::Counter::kIsRate);
 }
 
@@ -78,8 +81,8 @@ void ReadBandwidth(benchmark::State& state) {
     }
     benchmark::DoNotOptimize(sums);
   }
-  state.counters["GB/s"] =
-      benchmark::Counter(static_cast<double>(state.iterations()) * static_cast<double>(words.size()) * 8e-9, benchmark::Counter::kIsRate);
+  state.counters["GB/s"] = benchmark::Counter(
+      static_cast<double>(state.iterations()) * static_cast<double>(words.size()) * 8e-9, benchmark::Counter::kIsRate);
 }
 
 void Pack(benchmark::State& state, Case c, CpuIsa isa) {
@@ -87,8 +90,8 @@ void Pack(benchmark::State& state, Case c, CpuIsa isa) {
   const std::vector<std::byte> source = RandomWeights(c.dtype, c.n, c.k, random);
   const AlignedBytes packed(PackedBytes(c.dtype, isa, c.n, c.k).value());
   for (auto _ : state) PackRows(c.dtype, isa, c.n, c.k, source, packed.span(), 0, c.n);
-  state.counters["GB/s"] =
-      benchmark::Counter(static_cast<double>(state.iterations()) * static_cast<double>(source.size()) * 1e-9, benchmark::Counter::kIsRate);
+  state.counters["GB/s"] = benchmark::Counter(
+      static_cast<double>(state.iterations()) * static_cast<double>(source.size()) * 1e-9, benchmark::Counter::kIsRate);
 }
 
 void Quantize(benchmark::State& state, CpuIsa isa) {
@@ -97,8 +100,8 @@ void Quantize(benchmark::State& state, CpuIsa isa) {
   const AlignedBytes buffer(QuantizedRowsBytes(rows, cols));
   const QuantizedRows xq = QuantizedRowsIn(buffer.data(), rows, cols);
   for (auto _ : state) CpuMatMul(isa).quantize(x.data(), cols, xq, 0, rows);
-  state.counters["Gvalues/s"] =
-      benchmark::Counter(static_cast<double>(state.iterations()) * static_cast<double>(rows * cols) * 1e-9, benchmark::Counter::kIsRate);
+  state.counters["Gvalues/s"] = benchmark::Counter(
+      static_cast<double>(state.iterations()) * static_cast<double>(rows * cols) * 1e-9, benchmark::Counter::kIsRate);
 }
 
 std::string NameOf(std::string_view what, const Case& c, CpuIsa isa) {
@@ -108,7 +111,8 @@ std::string NameOf(std::string_view what, const Case& c, CpuIsa isa) {
 void RegisterCase(const Case& c, CpuIsa isa) {
   for (const int64_t rows : {1, 2, 4, 8, 16, 512}) {
     const std::string what = rows == 1 ? "Gemv" : fmt::format("Gemm{}", rows);
-    benchmark::RegisterBenchmark(NameOf(what, c, isa).c_str(), [=](benchmark::State& state) { Multiply(state, c, isa, rows); });
+    benchmark::RegisterBenchmark(NameOf(what, c, isa).c_str(),
+                                 [=](benchmark::State& state) { Multiply(state, c, isa, rows); });
   }
   benchmark::RegisterBenchmark(NameOf("Pack", c, isa).c_str(), [=](benchmark::State& state) { Pack(state, c, isa); });
 }
@@ -128,7 +132,8 @@ int main(int argc, char** argv) {
     benchmark::RegisterBenchmark(fmt::format("Quantize/{}", candor::CpuIsaName(isa)).c_str(),
                                  [=](benchmark::State& state) { candor::Quantize(state, isa); });
     for (const candor::Case& c : candor::kCases) candor::RegisterCase(c, isa);
-    for (const candor::DType dtype : candor::kMatMulTypes) candor::RegisterCase({dtype, candor::kOutputs, candor::kColumns}, isa);
+    for (const candor::DType dtype : candor::kMatMulTypes)
+      candor::RegisterCase({dtype, candor::kOutputs, candor::kColumns}, isa);
   }
   benchmark::RunSpecifiedBenchmarks();
   return 0;

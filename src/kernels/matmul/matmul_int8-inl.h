@@ -1,12 +1,13 @@
-// Products of quantised weights with int8 activations, shared by all ISAs. Included once by each ISA's file inside its anonymous
-// namespace, after `struct V`, the ISA's vectors:
-//   V::kRows rows of a tile; V::Codes kRows x 4 bytes; V::Floats kRows floats; V::Sub the integer scales of 16-column halves;
-//   V::Dot<P, T, A> the integer dot products of one block, as floats, of T tiles with A activation rows.
+// Products of quantised weights with int8 activations, shared by all ISAs. Included once by each ISA's file inside its
+// anonymous namespace, after `struct V`, the ISA's vectors:
+//   V::kRows rows of a tile; V::Codes kRows x 4 bytes; V::Floats kRows floats; V::Sub the integer scales of 16-column
+//   halves; V::Dot<P, T, A> the integer dot products of one block, as floats, of T tiles with A activation rows.
 //
 // Per (row, output), block after block of 32 columns, and in this order for any T, A, unit or thread:
 //   acc = fma(float(integer dot) * scale, activation scale, acc)
 //   acc = fma(min, activation scale * activation sum, acc)          types with a min per 32
-//   acc = fma(float(sum over halves of min * activation sum) * min scale, activation scale, acc)    types with mins per 16
+//   acc = fma(float(sum over halves of min * activation sum) * min scale, activation scale, acc)    types with mins per
+//   16
 
 // Compile-time facts of a type's product, after decoding.
 struct Product {
@@ -54,14 +55,16 @@ struct PackedBlock {
         return V::Or(nibbles, V::template BitsToFour<kGroup, 0x10>(V::Load(codes + 4 * kVector)));
       }
       if constexpr (kFormat.codes == CodeLayout::kNibblesPlus2) {
-        return V::Or(nibbles, V::template BitsToFour<2 * (kGroup % 4), 0x30>(V::Load(codes + (4 + kGroup / 4) * kVector)));
+        return V::Or(nibbles,
+                     V::template BitsToFour<2 * (kGroup % 4), 0x30>(V::Load(codes + (4 + kGroup / 4) * kVector)));
       }
       return nibbles;
     }
   }
 
   V::Floats Scale() const {
-    if constexpr (kFormat.scales == ScaleLayout::kHalf || kFormat.scales == ScaleLayout::kHalfMin) return V::Halves(side);
+    if constexpr (kFormat.scales == ScaleLayout::kHalf || kFormat.scales == ScaleLayout::kHalfMin)
+      return V::Halves(side);
     if constexpr (kFormat.scales == ScaleLayout::kExponent) return V::ExponentScales(side);
     if constexpr (kFormat.scales == ScaleLayout::kSuper32) return V::Mul(V::Halves(head), V::SignedBytes(side));
     if constexpr (kFormat.scales == ScaleLayout::kSuper32Min) return V::Mul(V::Halves(head), V::UnsignedBytes(side));
@@ -91,7 +94,8 @@ struct PackedTile {
     constexpr PackedFormat kFormat = FormatOf(kType);
     constexpr ScaleBytes kBytes = ScaleBytesOf(kFormat.scales);
     constexpr int64_t kStride = CodeVectors(kFormat.codes) * 4 * V::kRows;
-    return {codes + block * kStride, tile + HeadOffset(kBytes, V::kRows, block), tile + SideOffset(kBytes, V::kRows, block)};
+    return {codes + block * kStride, tile + HeadOffset(kBytes, V::kRows, block),
+            tile + SideOffset(kBytes, V::kRows, block)};
   }
 };
 
@@ -106,7 +110,9 @@ struct PanelBlock {
   V::Sub sub;
 
   template <int kGroup>
-  V::Codes Codes() const { return codes[kGroup]; }
+  V::Codes Codes() const {
+    return codes[kGroup];
+  }
   V::Floats Scale() const { return scale; }
   V::Floats Min() const { return min; }
   const V::Sub& Sub() const { return sub; }
@@ -125,12 +131,13 @@ struct ActivationRows {
   const int8_t* q;
   const float* scale;
   const int16_t* sums;
-  int64_t stride;             // of q; the others' strides follow
-  const float* scaled_sums;   // [row][kSuperBlocks], or null: computed on the way
+  int64_t stride;            // of q
+  int64_t block_stride;      // of scale; sums have two a block
+  const float* scaled_sums;  // [row][kSuperBlocks], or null: computed on the way
 
   const int8_t* Quad(int row, int64_t block, int group) const { return q + row * stride + block * 32 + group * 4; }
-  float Scale(int row, int64_t block) const { return scale[row * (stride / 32) + block]; }
-  const int16_t* Sums(int row, int64_t block) const { return sums + row * (stride / 16) + block * 2; }
+  float Scale(int row, int64_t block) const { return scale[row * block_stride + block]; }
+  const int16_t* Sums(int row, int64_t block) const { return sums + 2 * (row * block_stride + block); }
   V::Floats ScaledSum(int row, int64_t block) const {
     if (scaled_sums != nullptr) return V::Splat(scaled_sums[row * kSuperBlocks + block]);
     return V::ScaledSum(Scale(row, block), Sums(row, block));
@@ -140,7 +147,7 @@ struct ActivationRows {
 ActivationRows RowsAt(const TileJob& job, int64_t row, int64_t block) {
   const QuantizedRows& xq = job.xq;
   const int64_t at = row * xq.stride + block * kBlockColumns;
-  return {xq.q + at, xq.scale + at / 32, xq.sums + at / 16, xq.stride, nullptr};
+  return {xq.q + at, xq.scale + at / 32, xq.sums + at / 16, xq.stride, xq.stride / 32, nullptr};
 }
 
 // acc[t][a] += block `b` of tile t times row a.
@@ -152,7 +159,9 @@ template <int kT, int kA, typename Block>
   V::template Dot<kP>(w, x, b, dot);
   CANDOR_UNROLL for (int t = 0; t < kT; ++t) {
     const V::Floats scale = w[t]->Scale();
-    CANDOR_UNROLL for (int a = 0; a < kA; ++a) { acc[t][a] = V::Fma(V::Mul(dot[t][a], scale), V::Splat(x.Scale(a, b)), acc[t][a]); }
+    CANDOR_UNROLL for (int a = 0; a < kA; ++a) {
+      acc[t][a] = V::Fma(V::Mul(dot[t][a], scale), V::Splat(x.Scale(a, b)), acc[t][a]);
+    }
     if constexpr (kP.min32) {
       const V::Floats min = w[t]->Min();
       CANDOR_UNROLL for (int a = 0; a < kA; ++a) { acc[t][a] = V::Fma(min, x.ScaledSum(a, b), acc[t][a]); }
@@ -167,6 +176,15 @@ template <int kT, int kA, typename Block>
   }
 }
 
+// A block and its scales are on their way into the cache while the tiles before them are multiplied: `distance` bytes ahead, where the
+// next tiles start, the processor's own prefetch has not followed yet.
+template <DType kType>
+[[gnu::always_inline]] inline void PrefetchBlock(const PackedBlock<kType>& block, int64_t distance) {
+  constexpr int kBytes = CodeVectors(FormatOf(kType).codes) * 4 * V::kRows;
+  CANDOR_UNROLL for (int i = 0; i < kBytes; i += 64) { __builtin_prefetch(block.codes + distance + i); }
+  __builtin_prefetch(block.side + distance);
+}
+
 // kT tiles times kA rows over all columns, weights decoded in registers.
 template <DType kType, int kT, int kA>
 void DirectTiles(const TileJob& job, int64_t tile) {
@@ -177,7 +195,9 @@ void DirectTiles(const TileJob& job, int64_t tile) {
   }
   const ActivationRows x = RowsAt(job, job.row_begin, 0);
   V::Floats acc[kT][kA];
-  CANDOR_UNROLL for (int t = 0; t < kT; ++t) { CANDOR_UNROLL for (int a = 0; a < kA; ++a) { acc[t][a] = V::Splat(0); } }
+  CANDOR_UNROLL for (int t = 0; t < kT; ++t) {
+    CANDOR_UNROLL for (int a = 0; a < kA; ++a) { acc[t][a] = V::Splat(0); }
+  }
   const int64_t blocks = job.output->w.cols / kBlockColumns;
   for (int64_t b = 0; b < blocks; ++b) {
     PackedBlock<kType> block[kT];
@@ -185,10 +205,13 @@ void DirectTiles(const TileJob& job, int64_t tile) {
     CANDOR_UNROLL for (int t = 0; t < kT; ++t) {
       block[t] = w[t].At(b);
       pointers[t] = &block[t];
+      PrefetchBlock(block[t], kT * job.tile_bytes);
     }
     MultiplyBlock(pointers, x, b, acc);
   }
-  CANDOR_UNROLL for (int t = 0; t < kT; ++t) { CANDOR_UNROLL for (int a = 0; a < kA; ++a) { StoreTile(*job.output, tile + t, job.row_begin + a, acc[t][a]); } }
+  CANDOR_UNROLL for (int t = 0; t < kT; ++t) {
+    CANDOR_UNROLL for (int a = 0; a < kA; ++a) { StoreTile(*job.output, tile + t, job.row_begin + a, acc[t][a]); }
+  }
 }
 
 template <DType kType, int kA>
@@ -220,12 +243,15 @@ void MultiplyPanel(const PanelBlock<kP> (*w)[kSuperBlocks], const ActivationRows
       CANDOR_UNROLL for (int a = 0; a < kA; ++a) { sums[t][a] = acc[t * kMaxUnitRows + a]; }
     }
     MultiplyBlock(pointers, x, b, sums);
-    CANDOR_UNROLL for (int t = 0; t < kT; ++t) { CANDOR_UNROLL for (int a = 0; a < kA; ++a) { acc[t * kMaxUnitRows + a] = sums[t][a]; } }
+    CANDOR_UNROLL for (int t = 0; t < kT; ++t) {
+      CANDOR_UNROLL for (int a = 0; a < kA; ++a) { acc[t * kMaxUnitRows + a] = sums[t][a]; }
+    }
   }
 }
 
 template <Product kP, int kT, int kA>
-void MultiplyRows(const TileJob& job, Panel<kP, V::kPanelTiles>& panel, int64_t tile, int64_t block, int64_t blocks, int64_t row) {
+void MultiplyRows(const TileJob& job, Panel<kP, V::kPanelTiles>& panel, int64_t tile, int64_t block, int64_t blocks,
+                  int64_t row) {
   const int64_t rows = job.row_end - job.row_begin;
   for (; row + kA <= rows; row += kA) {
     ActivationRows x = RowsAt(job, job.row_begin + row, block);
@@ -238,11 +264,13 @@ void MultiplyRows(const TileJob& job, Panel<kP, V::kPanelTiles>& panel, int64_t 
 }
 
 template <DType kType, int kT>
-int64_t MultiplyTiles(const TileJob& job, Panel<ProductOf(kType), V::kPanelTiles>& panel, int64_t tile, int64_t block, int64_t blocks) {
+int64_t MultiplyTiles(const TileJob& job, Panel<ProductOf(kType), V::kPanelTiles>& panel, int64_t tile, int64_t block,
+                      int64_t blocks) {
   const int64_t tiles = job.tile_end - job.tile_begin;
   for (; tile + kT <= tiles; tile += kT) {
     for (int64_t t = 0; t < kT; ++t) {
-      const uint8_t* bytes = reinterpret_cast<const uint8_t*>(job.output->w.data) + (job.tile_begin + tile + t) * job.tile_bytes;
+      const uint8_t* bytes =
+          reinterpret_cast<const uint8_t*>(job.output->w.data) + (job.tile_begin + tile + t) * job.tile_bytes;
       const PackedTile<kType> packed{bytes, bytes + job.codes_offset};
       for (int64_t b = 0; b < blocks; ++b) Decode<kType>(packed.At(block + b), panel.w[t][b]);
     }
@@ -252,7 +280,8 @@ int64_t MultiplyTiles(const TileJob& job, Panel<ProductOf(kType), V::kPanelTiles
   return tile;
 }
 
-// Many rows: columns in runs of kSuperBlocks blocks; per run each tile is decoded once and multiplied with all rows of the unit.
+// Many rows: columns in runs of kSuperBlocks blocks; per run each tile is decoded once and multiplied with all rows of
+// the unit.
 template <DType kType>
 void MultiplyPanels(const TileJob& job) {
   Panel<ProductOf(kType), V::kPanelTiles> panel;

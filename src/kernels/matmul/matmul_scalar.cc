@@ -122,7 +122,9 @@ struct V {
     }
     return sub;
   }
-  static Floats ScaledSum(float scale, const int16_t* sums) { return Splat(scale * static_cast<float>(sums[0] + sums[1])); }
+  static Floats ScaledSum(float scale, const int16_t* sums) {
+    return Splat(scale * static_cast<float>(sums[0] + sums[1]));
+  }
   static Floats MinDot(const Sub& sub, const int16_t* sums) {
     return Each([&](int i) { return static_cast<float>(sub.min[i][0] * sums[0] + sub.min[i][1] * sums[1]); });
   }

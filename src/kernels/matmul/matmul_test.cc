@@ -19,7 +19,8 @@ struct PoisonedOutput {
   int64_t rows, width, stride;
   std::vector<float> memory;
 
-  PoisonedOutput(int64_t rows, int64_t width) : rows(rows), width(width), stride(width + 5), memory(rows * stride + 2 * kGuard, kNaN) {}
+  PoisonedOutput(int64_t rows, int64_t width)
+      : rows(rows), width(width), stride(width + 5), memory(rows * stride + 2 * kGuard, kNaN) {}
   float* y() { return memory.data() + kGuard; }
   float at(int64_t r, int64_t i) const { return memory[kGuard + r * stride + i]; }
   bool GuardsIntact() const {
@@ -37,7 +38,8 @@ struct Activations {
   AlignedBytes buffer;
   QuantizedRows xq;
 
-  Activations(CpuIsa isa, int64_t rows, int64_t cols, std::vector<float> values) : x(std::move(values)), buffer(QuantizedRowsBytes(rows, cols)) {
+  Activations(CpuIsa isa, int64_t rows, int64_t cols, std::vector<float> values)
+      : x(std::move(values)), buffer(QuantizedRowsBytes(rows, cols)) {
     xq = QuantizedRowsIn(buffer.data(), rows, cols);
     CpuMatMul(isa).quantize(x.data(), cols, xq, 0, rows);
   }
@@ -89,7 +91,8 @@ void RunAll(CpuIsa isa, const MatMulParams& params, int64_t rows) {
   CpuMatMul(isa).run(params, rows, 0, CpuMatMul(isa).units(params, rows));
 }
 
-// Per column |w| + 2 |w with code 0|: no smaller than |scale * code| + |offset or min|, the terms whose sums are rounded.
+// Per column |w| + 2 |w with code 0|: no smaller than |scale * code| + |offset or min|, the terms whose sums are
+// rounded.
 std::vector<double> TermSizes(DType dtype, std::vector<std::byte> blocks, const std::vector<float>& w) {
   std::vector<double> sizes(w.begin(), w.end());
   for (double& s : sizes) s = std::abs(s);
@@ -107,10 +110,10 @@ struct Shape {
   int64_t rows, n, k;
 };
 
-// Compares with the formula twice: over the rounded activations within the rounding of k float operations, and over the real ones
-// within what half a code of each activation can change.
-void ExpectNear(DType dtype, const Shape& s, const std::vector<std::byte>& blocks, const std::vector<float>& w, const Activations& a,
-                const PoisonedOutput& y) {
+// Compares with the formula twice: over the rounded activations within the rounding of k float operations, and over the
+// real ones within what half a code of each activation can change.
+void ExpectNear(DType dtype, const Shape& s, const std::vector<std::byte>& blocks, const std::vector<float>& w,
+                const Activations& a, const PoisonedOutput& y) {
   const bool int8 = ActivationFormatFor(dtype) == ActivationFormat::kInt8Per32;
   const std::vector<float> rounded = int8 ? a.Rounded() : a.x;
   const std::vector<double> sizes = TermSizes(dtype, blocks, w);
@@ -128,8 +131,8 @@ void ExpectNear(DType dtype, const Shape& s, const std::vector<std::byte>& block
       }
       const double tolerance = operations * kEps * size;
       ASSERT_LE(std::abs(y.at(r, i) - exact[r * s.n + i]), tolerance)
-          << DTypeName(dtype) << " row " << r << " output " << i << " of " << s.rows << " x " << s.n << " x " << s.k << ": got " << y.at(r, i)
-          << ", expected " << exact[r * s.n + i];
+          << DTypeName(dtype) << " row " << r << " output " << i << " of " << s.rows << " x " << s.n << " x " << s.k
+          << ": got " << y.at(r, i) << ", expected " << exact[r * s.n + i];
       ASSERT_LE(std::abs(y.at(r, i) - unrounded[r * s.n + i]), tolerance + coding) << "row " << r << " output " << i;
     }
   }
@@ -179,7 +182,8 @@ TEST_P(MatMulTest, ExtremeCodesDoNotOverflow) {
     std::vector<std::byte> blocks = RandomWeights(dtype(), s.n, s.k, random_);
     const FileBlock file = FileBlockOf(dtype());
     for (size_t at = 0; quantized() && at < blocks.size(); at += Traits(dtype()).block_bytes) {
-      std::fill(blocks.begin() + at + file.codes_begin, blocks.begin() + at + file.codes_end, static_cast<std::byte>(pattern));
+      std::fill(blocks.begin() + at + file.codes_begin, blocks.begin() + at + file.codes_end,
+                static_cast<std::byte>(pattern));
     }
     std::vector<float> x(s.rows * s.k);
     for (int64_t i = 0; i < s.rows * s.k; ++i) {
@@ -212,9 +216,11 @@ TEST_P(MatMulTest, RowsAreBitIdenticalAloneAndInAnyBatchAndUnitOrder) {
     for (int64_t r = 0; r < s.rows; r += batch) {
       const int64_t rows = std::min(batch, s.rows - r);
       const MatMulParams part = FromRow(params, r);
-      for (int64_t unit = CpuMatMul(isa()).units(part, rows); unit-- > 0;) CpuMatMul(isa()).run(part, rows, unit, unit + 1);
+      for (int64_t unit = CpuMatMul(isa()).units(part, rows); unit-- > 0;)
+        CpuMatMul(isa()).run(part, rows, unit, unit + 1);
     }
-    ASSERT_EQ(std::memcmp(whole.memory.data(), parts.memory.data(), whole.memory.size() * sizeof(float)), 0) << "in batches of " << batch;
+    ASSERT_EQ(std::memcmp(whole.memory.data(), parts.memory.data(), whole.memory.size() * sizeof(float)), 0)
+        << "in batches of " << batch;
   }
 }
 
@@ -235,7 +241,8 @@ TEST_P(MatMulTest, AddsBiasThenResidualAlsoInPlace) {
     RunAll(isa(), params, s.rows);
     ASSERT_TRUE(added.GuardsIntact());
     for (int64_t r = 0; r < s.rows; ++r) {
-      for (int64_t i = 0; i < s.n; ++i) ASSERT_EQ(added.at(r, i), (plain.at(r, i) + bias[i]) + residual[r * s.n + i]) << r << ", " << i;
+      for (int64_t i = 0; i < s.n; ++i)
+        ASSERT_EQ(added.at(r, i), (plain.at(r, i) + bias[i]) + residual[r * s.n + i]) << r << ", " << i;
     }
   }
 }
@@ -260,7 +267,8 @@ std::string NameOf(const testing::TestParamInfo<std::tuple<DType, CpuIsa>>& info
   return std::string(DTypeName(std::get<0>(info.param))) + "_" + std::string(CpuIsaName(std::get<1>(info.param)));
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryType, MatMulTest, testing::Combine(testing::ValuesIn(kMatMulTypes), testing::ValuesIn(kAllCpuIsas)), NameOf);
+INSTANTIATE_TEST_SUITE_P(EveryType, MatMulTest,
+                         testing::Combine(testing::ValuesIn(kMatMulTypes), testing::ValuesIn(kAllCpuIsas)), NameOf);
 
 class MatMulIsaTest : public testing::TestWithParam<CpuIsa> {
  protected:
@@ -294,7 +302,9 @@ TEST_P(MatMulIsaTest, SeveralOutputsShareTheActivations) {
     const int64_t units = CpuMatMul(isa).units(params, rows);
     for (int64_t unit = 0; unit < units; unit += 3) CpuMatMul(isa).run(params, rows, unit, std::min(unit + 3, units));
     for (int i = 0; i < 3; ++i) {
-      EXPECT_EQ(std::memcmp(alone[i].memory.data(), together[i].memory.data(), alone[i].memory.size() * sizeof(float)), 0) << i;
+      EXPECT_EQ(std::memcmp(alone[i].memory.data(), together[i].memory.data(), alone[i].memory.size() * sizeof(float)),
+                0)
+          << i;
     }
   }
 }
@@ -323,7 +333,8 @@ TEST_P(MatMulIsaTest, QuantizesToTheNearestCode) {
     const float value = column < cols ? x[row * cols + column] : 0.0f;
     if (column % 32 == 0) {
       float largest = 0;
-      for (int64_t i = column; i < std::min(column + 32, cols); ++i) largest = std::max(largest, std::abs(x[row * cols + i]));
+      for (int64_t i = column; i < std::min(column + 32, cols); ++i)
+        largest = std::max(largest, std::abs(x[row * cols + i]));
       ASSERT_EQ(scale, largest / 127.0f < std::numeric_limits<float>::min() ? 0.0f : largest / 127.0f) << at;
     }
     ASSERT_EQ(a.xq.q[at], scale == 0 ? 0 : std::nearbyint(value / scale)) << at;
@@ -338,7 +349,8 @@ INSTANTIATE_TEST_SUITE_P(EveryIsa, MatMulIsaTest, testing::ValuesIn(kAllCpuIsas)
                          [](const auto& info) { return std::string(CpuIsaName(info.param)); });
 
 TEST(ReferenceMatMulTest, IsTheFormula) {
-  const float x[] = {1, 2, 3, -1, 0.5f, 4}, w[] = {1, 0, 2, 3, -1, 1}, bias[] = {10, 20}, residual[] = {100, 200, 300, 400};
+  const float x[] = {1, 2, 3, -1, 0.5f, 4}, w[] = {1, 0, 2, 3, -1, 1}, bias[] = {10, 20},
+              residual[] = {100, 200, 300, 400};
   double y[4];
   ReferenceMatMul(x, w, bias, residual, 2, 2, 3, y);
   EXPECT_EQ(y[0], 1 + 6 + 10 + 100);

@@ -16,14 +16,16 @@
 
 namespace candor {
 
-inline constexpr DType kMatMulTypes[] = {
-    DType::kF32,  DType::kF16,  DType::kBF16, DType::kQ4_0, DType::kQ4_1,   DType::kQ5_0,   DType::kQ5_1,  DType::kQ8_0,
-    DType::kQ2_K, DType::kQ3_K, DType::kQ4_K, DType::kQ5_K, DType::kQ6_K,   DType::kIQ4_NL, DType::kIQ4_XS, DType::kMXFP4};
+inline constexpr DType kMatMulTypes[] = {DType::kF32,  DType::kF16,    DType::kBF16,   DType::kQ4_0,
+                                         DType::kQ4_1, DType::kQ5_0,   DType::kQ5_1,   DType::kQ8_0,
+                                         DType::kQ2_K, DType::kQ3_K,   DType::kQ4_K,   DType::kQ5_K,
+                                         DType::kQ6_K, DType::kIQ4_NL, DType::kIQ4_XS, DType::kMXFP4};
 
 // 64-byte aligned bytes.
 class AlignedBytes {
  public:
-  explicit AlignedBytes(size_t size) : size_(size), bytes_(static_cast<std::byte*>(::operator new(size + 1, std::align_val_t{64}))) {
+  explicit AlignedBytes(size_t size)
+      : size_(size), bytes_(static_cast<std::byte*>(::operator new(size + 1, std::align_val_t{64}))) {
     std::memset(bytes_.get(), 0xa5, size);
   }
   std::byte* data() const { return bytes_.get(); }

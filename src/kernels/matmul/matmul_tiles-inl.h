@@ -1,4 +1,5 @@
-// Writing a tile's results, and the table from type to kernel; shared by all ISAs (see matmul_int8-inl.h for `struct V`).
+// Writing a tile's results, and the table from type to kernel; shared by all ISAs (see matmul_int8-inl.h for `struct
+// V`).
 
 // y[row, outputs of the tile] = acc (+ bias) (+ residual); rows of the tile beyond the matrix are dropped.
 void StoreTile(const MatMulOutput& output, int64_t tile, int64_t row, V::Floats acc) {

@@ -10,7 +10,8 @@
 namespace candor {
 
 // Column `column` (0..31) of row `row` of a block's codes, as the integer q before any offset.
-static inline int PackedCode(const PackedFormat& format, const uint8_t* codes, int64_t tile_rows, int64_t row, int column) {
+static inline int PackedCode(const PackedFormat& format, const uint8_t* codes, int64_t tile_rows, int64_t row,
+                             int column) {
   const int group = column / 4, j = column % 4;
   const auto byte = [&](int vector) { return codes[(vector * tile_rows + row) * 4 + j]; };
   if (format.codes == CodeLayout::kBytes) return static_cast<int8_t>(byte(group));

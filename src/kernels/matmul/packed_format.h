@@ -1,15 +1,16 @@
 // The packed layout of every weight type, as compile-time facts: how codes and scales of a 32-code block lie in a tile.
 //
-// A tile holds R rows (8, or 16 for AVX-512) and all columns: first a scale section, then at a 64-byte boundary a code section.
-//   Codes: block after block of 32 columns. A block is a run of vectors of R rows x 4 bytes ([row][4]); "group g" is columns
-//   4g..4g+3 of the block, g = 0..7.
+// A tile holds R rows (8, or 16 for AVX-512) and all columns: first a scale section, then at a 64-byte boundary a code
+// section.
+//   Codes: block after block of 32 columns. A block is a run of vectors of R rows x 4 bytes ([row][4]); "group g" is
+//   columns 4g..4g+3 of the block, g = 0..7.
 //     kNibbles       4 vectors; vector v holds group v in the low and group v + 4 in the high nibbles
 //     kNibblesPlus1  the same, then one vector of fifth bits: bit g of byte j is column 4g + j's
-//     kNibblesPlus2  the same, then two vectors of high bit pairs: bits 2i, 2i + 1 of byte j of vector h are column 4(4h + i) + j's
-//     kBytes         8 vectors; vector g holds group g as int8
-//   Scales: per 256 columns a head of head_bytes x R (types with super-blocks), then per 32 columns side_bytes x R; inside
-//   either, one field after the other, each [R] (or [R][2] for the two halves of 16 columns).
-//   Plain floats have no scales; codes are [column][row] elements of the file's type.
+//     kNibblesPlus2  the same, then two vectors of high bit pairs: bits 2i, 2i + 1 of byte j of vector h are column
+//     4(4h + i) + j's kBytes         8 vectors; vector g holds group g as int8
+//   Scales: per 256 columns a head of head_bytes x R (types with super-blocks), then per 32 columns side_bytes x R;
+//   inside either, one field after the other, each [R] (or [R][2] for the two halves of 16 columns). Plain floats have
+//   no scales; codes are [column][row] elements of the file's type.
 // Rows beyond the matrix are zero bytes: their scales are zero, so that they add nothing.
 #pragma once
 
@@ -24,13 +25,13 @@ enum class CodeLayout : uint8_t { kFloats, kNibbles, kNibblesPlus1, kNibblesPlus
 
 enum class ScaleLayout : uint8_t {
   kNone,
-  kHalf,         // side: f16 d.                            w = d (q - offset)
-  kHalfMin,      // side: f16 d, f16 m.                     w = d q + m
-  kExponent,     // side: u8 e.                             w = 2^(e-128) q
-  kSuper32,      // head: f16 d; side: s8 sc.               w = d sc q
-  kSuper32Min,   // head: f16 d, dmin; side: u8 sc, mn.     w = d sc q - dmin mn
-  kSuper16,      // head: f16 d; side: s8 sc[2].            w = d sc (q - offset)
-  kSuper16Min,   // head: f16 d, dmin; side: u8 sc[2], mn[2]. w = d sc q - dmin mn
+  kHalf,        // side: f16 d.                            w = d (q - offset)
+  kHalfMin,     // side: f16 d, f16 m.                     w = d q + m
+  kExponent,    // side: u8 e.                             w = 2^(e-128) q
+  kSuper32,     // head: f16 d; side: s8 sc.               w = d sc q
+  kSuper32Min,  // head: f16 d, dmin; side: u8 sc, mn.     w = d sc q - dmin mn
+  kSuper16,     // head: f16 d; side: s8 sc[2].            w = d sc (q - offset)
+  kSuper16Min,  // head: f16 d, dmin; side: u8 sc[2], mn[2]. w = d sc q - dmin mn
 };
 
 enum class CodeTable : uint8_t { kNone, kIQ4NL, kE2M1 };  // q = table[nibble]
@@ -132,13 +133,15 @@ static constexpr ScaleBytes ScaleBytesOf(ScaleLayout scales) {
   }
 }
 
-// Where block b's scales lie in a tile of R rows.
+// Where block b's scales lie in a tile of R rows. (Unsigned: a division by eight is then one shift.)
 static constexpr int64_t HeadOffset(ScaleBytes bytes, int64_t tile_rows, int64_t block) {
-  return block / kSuperBlocks * (bytes.head + kSuperBlocks * bytes.side) * tile_rows;
+  const int64_t super = static_cast<int64_t>(static_cast<uint64_t>(block) / kSuperBlocks);
+  return super * (bytes.head + kSuperBlocks * bytes.side) * tile_rows;
 }
 static constexpr int64_t SideOffset(ScaleBytes bytes, int64_t tile_rows, int64_t block) {
   if (bytes.head == 0) return block * bytes.side * tile_rows;
-  return HeadOffset(bytes, tile_rows, block) + (bytes.head + block % kSuperBlocks * bytes.side) * tile_rows;
+  const int64_t in_super = static_cast<int64_t>(static_cast<uint64_t>(block) % kSuperBlocks);
+  return HeadOffset(bytes, tile_rows, block) + (bytes.head + in_super * bytes.side) * tile_rows;
 }
 
 static constexpr int64_t RoundUp64(int64_t bytes) { return (bytes + 63) / 64 * 64; }

@@ -9,7 +9,8 @@
 namespace candor {
 namespace {
 
-// The largest |x| of 32 values. Sizes are compared as integers: a NaN is larger than infinity, infinity than any number.
+// The largest |x| of 32 values. Sizes are compared as integers: a NaN is larger than infinity, infinity than any
+// number.
 float LargestSize(const __m256 (&x)[4]) {
   const __m256i mask = _mm256_set1_epi32(0x7fffffff);
   __m256i largest = _mm256_setzero_si256();

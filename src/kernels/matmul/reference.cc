@@ -2,8 +2,8 @@
 
 namespace candor {
 
-void ReferenceMatMul(const float* x, const float* w, const float* bias, const float* residual, int64_t rows, int64_t n, int64_t k,
-                     double* y) {
+void ReferenceMatMul(const float* x, const float* w, const float* bias, const float* residual, int64_t rows, int64_t n,
+                     int64_t k, double* y) {
   for (int64_t r = 0; r < rows; ++r) {
     for (int64_t i = 0; i < n; ++i) {
       double sum = 0;

@@ -22,7 +22,7 @@ struct TileJob {
   int64_t codes_offset = 0;
   int64_t tile_begin = 0;  // in tiles of the output's weight
   int64_t tile_end = 0;
-  int64_t row_begin = 0;   // in rows of x
+  int64_t row_begin = 0;  // in rows of x
   int64_t row_end = 0;
 };
 using TileKernel = void (*)(const TileJob& job);

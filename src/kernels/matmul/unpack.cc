@@ -13,7 +13,8 @@ struct HalfScales {
   float min = 0;
 };
 
-HalfScales ScalesOf(const PackedFormat& format, const uint8_t* head, const uint8_t* side, int64_t tile_rows, int64_t row, int half) {
+HalfScales ScalesOf(const PackedFormat& format, const uint8_t* head, const uint8_t* side, int64_t tile_rows,
+                    int64_t row, int half) {
   switch (format.scales) {
     case ScaleLayout::kHalf:
       return {PackedHalf(side, row), 0};

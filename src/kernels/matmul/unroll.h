@@ -14,7 +14,8 @@ template <int kCount, typename Body>
 [[gnu::always_inline]] static inline void Unroll(Body&& body) {
   [&]<int... kI>(std::integer_sequence<int, kI...>) __attribute__((always_inline)) {
     (body(std::integral_constant<int, kI>{}), ...);
-  }(std::make_integer_sequence<int, kCount>{});
+  }
+  (std::make_integer_sequence<int, kCount>{});
 }
 
 }  // namespace candor
