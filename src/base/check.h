@@ -1,5 +1,5 @@
-// CANDOR_CHECK: for our own bugs only, never for input. A debug build aborts; a release build throws CheckFailure, which is caught at
-// the engine's boundary and becomes StatusCode::kInternal, so that the caller's process lives.
+// CANDOR_CHECK: for our own bugs only, never for input. A debug build aborts; a release build throws CheckFailure,
+// which is caught at the engine's boundary and becomes StatusCode::kInternal, so that the caller's process lives.
 #pragma once
 
 #include <stdexcept>
@@ -16,8 +16,8 @@ class CheckFailure : public std::logic_error {
 
 }  // namespace candor
 
-#define CANDOR_CHECK(condition, message) \
-  do {                                   \
-    if (!(condition)) [[unlikely]]       \
+#define CANDOR_CHECK(condition, message)                                \
+  do {                                                                  \
+    if (!(condition)) [[unlikely]]                                      \
       ::candor::CheckFailed(__FILE__, __LINE__, #condition, (message)); \
   } while (false)

@@ -1,5 +1,5 @@
-// Clock and PhaseTimer: named phases of a run, timed apart (probe, open, verify, tokenizer, weights, compile, warmup, prefill,
-// first_token, decode, teardown).
+// Clock and PhaseTimer: named phases of a run, timed apart (probe, open, verify, tokenizer, weights, compile, warmup,
+// prefill, first_token, decode, teardown).
 #pragma once
 
 #include <chrono>
@@ -12,7 +12,9 @@ namespace candor {
 
 class Stopwatch {
  public:
-  double Milliseconds() const { return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start_).count(); }
+  double Milliseconds() const {
+    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start_).count();
+  }
 
  private:
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();

@@ -1,5 +1,5 @@
-// Status and Result: how every fallible call in Candor reports failure. No exceptions cross a function boundary for bad input.
-// Wording of a message: "<where>: expected …, got …; <what to do>".
+// Status and Result: how every fallible call in Candor reports failure. No exceptions cross a function boundary for bad
+// input. Wording of a message: "<where>: expected …, got …; <what to do>".
 #pragma once
 
 #include <fmt/format.h>
@@ -48,10 +48,10 @@ class [[nodiscard]] Status {
 inline Status OkStatus() { return Status(); }
 
 // One maker per code: InvalidArgumentError("key '{}': expected u32, got {}", key, type).
-#define CANDOR_STATUS_MAKER(Name)                                                          \
-  template <typename... Args>                                                              \
-  Status Name##Error(fmt::format_string<Args...> format, Args&&... args) {                 \
-    return Status(StatusCode::k##Name, fmt::format(format, std::forward<Args>(args)...));  \
+#define CANDOR_STATUS_MAKER(Name)                                                         \
+  template <typename... Args>                                                             \
+  Status Name##Error(fmt::format_string<Args...> format, Args&&... args) {                \
+    return Status(StatusCode::k##Name, fmt::format(format, std::forward<Args>(args)...)); \
   }
 CANDOR_STATUS_MAKER(InvalidArgument)
 CANDOR_STATUS_MAKER(NotFound)
@@ -70,8 +70,8 @@ CANDOR_STATUS_MAKER(Internal)
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : value_(std::move(value)) {}               // NOLINT(google-explicit-constructor): return value;
-  Result(Status status) : status_(std::move(status)) {}       // NOLINT(google-explicit-constructor): return status;
+  Result(T value) : value_(std::move(value)) {}          // NOLINT(google-explicit-constructor): return value;
+  Result(Status status) : status_(std::move(status)) {}  // NOLINT(google-explicit-constructor): return status;
 
   bool ok() const { return value_.has_value(); }
   const Status& status() const { return status_; }
@@ -92,10 +92,10 @@ class [[nodiscard]] Result {
 #define CANDOR_CONCAT_INNER(a, b) a##b
 #define CANDOR_CONCAT(a, b) CANDOR_CONCAT_INNER(a, b)
 
-#define CANDOR_RETURN_IF_ERROR(expression)                \
-  do {                                                    \
-    ::candor::Status candor_status_ = (expression);       \
-    if (!candor_status_.ok()) return candor_status_;      \
+#define CANDOR_RETURN_IF_ERROR(expression)           \
+  do {                                               \
+    ::candor::Status candor_status_ = (expression);  \
+    if (!candor_status_.ok()) return candor_status_; \
   } while (false)
 
 // CANDOR_ASSIGN_OR_RETURN(auto file, Open(path));

@@ -32,13 +32,14 @@ Result<ChosenDevice> ChooseNamed(const DeviceSelector& selector, bool allow_soft
   for (const DeviceInfo& info : devices) {
     if (!Matches(info, selector.detail)) continue;
     if (info.software && !allow_software_adapter) {
-      return UnavailableError("device {}: '{}' is a software adapter; name a hardware device, or allow it with --allow-software-adapter",
-                              DeviceKindName(selector.kind), info.name);
+      return UnavailableError(
+          "device {}: '{}' is a software adapter; name a hardware device, or allow it with --allow-software-adapter",
+          DeviceKindName(selector.kind), info.name);
     }
     return ChosenDevice{info, ""};
   }
-  return UnavailableError("device {}: expected one of [{}], got '{}'; see `candor devices`", DeviceKindName(selector.kind),
-                          NamesOf(devices), selector.detail);
+  return UnavailableError("device {}: expected one of [{}], got '{}'; see `candor devices`",
+                          DeviceKindName(selector.kind), NamesOf(devices), selector.detail);
 }
 
 }  // namespace
@@ -64,8 +65,9 @@ Result<DeviceSelector> ParseDeviceSelector(std::string_view text) {
     if (colon != std::string_view::npos && text.size() == colon + 1) break;
     return DeviceSelector{false, kind, colon == std::string_view::npos ? "" : std::string(text.substr(colon + 1))};
   }
-  return InvalidArgumentError("device: expected auto, cpu, vulkan[:N|uuid|name] or cuda[:N], got '{}'; `candor devices` lists what exists",
-                              text);
+  return InvalidArgumentError(
+      "device: expected auto, cpu, vulkan[:N|uuid|name] or cuda[:N], got '{}'; `candor devices` lists what exists",
+      text);
 }
 
 Result<ChosenDevice> ChooseDevice(const DeviceSelector& selector, bool allow_software_adapter) {

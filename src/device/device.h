@@ -1,5 +1,5 @@
-// Devices: what a model can run on, how one is named on a command line, and how one is chosen. The device asked for is the device used,
-// or an error; `auto` never picks a software adapter.
+// Devices: what a model can run on, how one is named on a command line, and how one is chosen. The device asked for is
+// the device used, or an error; `auto` never picks a software adapter.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ std::string_view DeviceKindName(DeviceKind kind);  // "cpu", "vulkan", "cuda"
 struct DeviceInfo {
   DeviceKind kind = DeviceKind::kCpu;
   int index = 0;
-  std::string name;                   // "AMD EPYC 7B13"
-  uint64_t memory_total = 0;          // bytes
+  std::string name;           // "AMD EPYC 7B13"
+  uint64_t memory_total = 0;  // bytes
   uint64_t memory_available = 0;
   std::vector<std::string> features;  // "avx2", "f16c", …
   bool software = false;              // a GPU API on the CPU

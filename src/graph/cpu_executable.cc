@@ -26,8 +26,8 @@ struct QuantizeParams {
   QuantizedRows out;
 };
 
-using RowCall = std::variant<EmbeddingParams, RopeTableParams, RmsNormParams, RopeParams, KvWriteParams, GatedActivationParams, AddParams,
-                             SelectRowsParams, QuantizeParams>;
+using RowCall = std::variant<EmbeddingParams, RopeTableParams, RmsNormParams, RopeParams, KvWriteParams,
+                             GatedActivationParams, AddParams, SelectRowsParams, QuantizeParams>;
 
 struct BoundStep {
   StepKind kind = StepKind::kRows;
@@ -56,8 +56,8 @@ struct Kernels {
 
 class CpuExecutable : public Executable {
  public:
-  CpuExecutable(Plan plan, const std::vector<BoundWeight>& weights, const std::vector<KvBinding>& kv, int32_t kv_groups, CpuIsa isa,
-                AlignedBuffer scratch, ThreadPool& threads)
+  CpuExecutable(Plan plan, const std::vector<BoundWeight>& weights, const std::vector<KvBinding>& kv, int32_t kv_groups,
+                CpuIsa isa, AlignedBuffer scratch, ThreadPool& threads)
       : plan_(std::move(plan)),
         kernels_(isa),
         threads_(threads),
@@ -129,11 +129,17 @@ class CpuExecutable : public Executable {
   }
 
   void RunRows(const EmbeddingParams& params, int64_t begin, int64_t end) const { RunEmbedding(params, begin, end); }
-  void RunRows(const RopeTableParams& params, int64_t begin, int64_t end) const { kernels_.rope.table(params, begin, end); }
+  void RunRows(const RopeTableParams& params, int64_t begin, int64_t end) const {
+    kernels_.rope.table(params, begin, end);
+  }
   void RunRows(const RmsNormParams& params, int64_t begin, int64_t end) const { kernels_.rms_norm(params, begin, end); }
   void RunRows(const RopeParams& params, int64_t begin, int64_t end) const { kernels_.rope.rotate(params, begin, end); }
-  void RunRows(const KvWriteParams& params, int64_t begin, int64_t end) const { kernels_.attention.write_kv(params, begin, end); }
-  void RunRows(const GatedActivationParams& params, int64_t begin, int64_t end) const { kernels_.gated_activation(params, begin, end); }
+  void RunRows(const KvWriteParams& params, int64_t begin, int64_t end) const {
+    kernels_.attention.write_kv(params, begin, end);
+  }
+  void RunRows(const GatedActivationParams& params, int64_t begin, int64_t end) const {
+    kernels_.gated_activation(params, begin, end);
+  }
   void RunRows(const AddParams& params, int64_t begin, int64_t end) const { kernels_.add(params, begin, end); }
   void RunRows(const SelectRowsParams& params, int64_t begin, int64_t end) const { RunSelectRows(params, begin, end); }
   void RunRows(const QuantizeParams& params, int64_t begin, int64_t end) const {
@@ -168,25 +174,32 @@ class CpuExecutable : public Executable {
     return bound;
   }
 
-  static const BoundWeight& At(const std::vector<BoundWeight>& weights, WeightId id) { return weights[static_cast<size_t>(id)]; }
+  static const BoundWeight& At(const std::vector<BoundWeight>& weights, WeightId id) {
+    return weights[static_cast<size_t>(id)];
+  }
   static const float* VectorOr(const std::vector<BoundWeight>& weights, WeightId id) {
     return id == kNone ? nullptr : At(weights, id).vector;
   }
 
-  void BindOp(const EmbeddingOp& op, ValueId y, const std::vector<BoundWeight>& weights, const std::vector<KvBinding>&, BoundStep& step) {
-    step.calls.emplace_back(EmbeddingParams{At(weights, op.table).matrix, &inputs_.token_ids, op.scale, FloatsOf(y), WidthOf(y)});
+  void BindOp(const EmbeddingOp& op, ValueId y, const std::vector<BoundWeight>& weights, const std::vector<KvBinding>&,
+              BoundStep& step) {
+    step.calls.emplace_back(
+        EmbeddingParams{At(weights, op.table).matrix, &inputs_.token_ids, op.scale, FloatsOf(y), WidthOf(y)});
   }
-  void BindOp(const RopeTableOp& op, ValueId y, const std::vector<BoundWeight>&, const std::vector<KvBinding>&, BoundStep& step) {
+  void BindOp(const RopeTableOp& op, ValueId y, const std::vector<BoundWeight>&, const std::vector<KvBinding>&,
+              BoundStep& step) {
     // The frequencies live in the plan's graph, which this object owns.
-    step.calls.emplace_back(
-        RopeTableParams{&inputs_.positions, op.spec.inverse_frequency.data(), op.spec.magnitude, op.spec.n_rot(), FloatsOf(y)});
+    step.calls.emplace_back(RopeTableParams{&inputs_.positions, op.spec.inverse_frequency.data(), op.spec.magnitude,
+                                            op.spec.n_rot(), FloatsOf(y)});
   }
-  void BindOp(const RmsNormOp& op, ValueId y, const std::vector<BoundWeight>& weights, const std::vector<KvBinding>&, BoundStep& step) {
+  void BindOp(const RmsNormOp& op, ValueId y, const std::vector<BoundWeight>& weights, const std::vector<KvBinding>&,
+              BoundStep& step) {
     const int64_t width = WidthOf(y);
-    step.calls.emplace_back(
-        RmsNormParams{FloatsOf(op.x), VectorOr(weights, op.w), FloatsOf(y), width, width, width / op.groups, op.groups, op.eps});
+    step.calls.emplace_back(RmsNormParams{FloatsOf(op.x), VectorOr(weights, op.w), FloatsOf(y), width, width,
+                                          width / op.groups, op.groups, op.eps});
   }
-  void BindOp(const MatMulOp& op, ValueId y, const std::vector<BoundWeight>& weights, const std::vector<KvBinding>&, BoundStep& step) {
+  void BindOp(const MatMulOp& op, ValueId y, const std::vector<BoundWeight>& weights, const std::vector<KvBinding>&,
+              BoundStep& step) {
     MatMulParams& params = step.matmul;
     params.x = FloatsOf(op.x);
     params.x_stride = WidthOf(op.x);
@@ -199,16 +212,19 @@ class CpuExecutable : public Executable {
     output.y = FloatsOf(y);
     output.y_stride = WidthOf(y);
   }
-  void BindOp(const RopeOp& op, ValueId y, const std::vector<BoundWeight>&, const std::vector<KvBinding>&, BoundStep& step) {
-    step.calls.emplace_back(RopeParams{FloatsOf(y), WidthOf(y), op.heads, op.head_dim, static_cast<int32_t>(WidthOf(op.table)), op.pairing,
-                                       FloatsOf(op.table)});
+  void BindOp(const RopeOp& op, ValueId y, const std::vector<BoundWeight>&, const std::vector<KvBinding>&,
+              BoundStep& step) {
+    step.calls.emplace_back(RopeParams{FloatsOf(y), WidthOf(y), op.heads, op.head_dim,
+                                       static_cast<int32_t>(WidthOf(op.table)), op.pairing, FloatsOf(op.table)});
   }
-  void BindOp(const KvWriteOp& op, ValueId, const std::vector<BoundWeight>&, const std::vector<KvBinding>& kv, BoundStep& step) {
+  void BindOp(const KvWriteOp& op, ValueId, const std::vector<BoundWeight>&, const std::vector<KvBinding>& kv,
+              BoundStep& step) {
     const KvBinding& binding = kv[static_cast<size_t>(op.layer)];
     step.calls.emplace_back(KvWriteParams{FloatsOf(op.k), FloatsOf(op.v), WidthOf(op.k), WidthOf(op.v), binding.layout,
                                           &kv_rows_[static_cast<size_t>(binding.group)]});
   }
-  void BindOp(const AttentionOp& op, ValueId y, const std::vector<BoundWeight>&, const std::vector<KvBinding>& kv, BoundStep& step) {
+  void BindOp(const AttentionOp& op, ValueId y, const std::vector<BoundWeight>&, const std::vector<KvBinding>& kv,
+              BoundStep& step) {
     const KvBinding& binding = kv[static_cast<size_t>(op.layer)];
     AttentionParams& params = step.attention;
     params.q = FloatsOf(op.q);
@@ -218,36 +234,42 @@ class CpuExecutable : public Executable {
     params.heads = op.heads;
     params.scale = op.scale;
     params.softcap = op.softcap;
+    params.threads = threads_.size();
     params.window = plan_.graph.kv_layers[static_cast<size_t>(op.layer)].window;
     params.layout = binding.layout;
     params.kv_rows = &kv_rows_[static_cast<size_t>(binding.group)];
   }
-  void BindOp(const GatedActivationOp& op, ValueId y, const std::vector<BoundWeight>&, const std::vector<KvBinding>&, BoundStep& step) {
+  void BindOp(const GatedActivationOp& op, ValueId y, const std::vector<BoundWeight>&, const std::vector<KvBinding>&,
+              BoundStep& step) {
     const int64_t width = WidthOf(y);
-    step.calls.emplace_back(
-        GatedActivationParams{FloatsOf(op.gate), FloatsOf(op.up), FloatsOf(y), width, width, width, width, op.activation});
+    step.calls.emplace_back(GatedActivationParams{FloatsOf(op.gate), FloatsOf(op.up), FloatsOf(y), width, width, width,
+                                                  width, op.activation});
   }
-  void BindOp(const AddOp& op, ValueId y, const std::vector<BoundWeight>&, const std::vector<KvBinding>&, BoundStep& step) {
+  void BindOp(const AddOp& op, ValueId y, const std::vector<BoundWeight>&, const std::vector<KvBinding>&,
+              BoundStep& step) {
     step.calls.emplace_back(AddParams{FloatsOf(op.a), FloatsOf(op.b), FloatsOf(y), WidthOf(y), WidthOf(y)});
   }
-  void BindOp(const SelectRowsOp& op, ValueId y, const std::vector<BoundWeight>&, const std::vector<KvBinding>&, BoundStep& step) {
-    step.calls.emplace_back(SelectRowsParams{FloatsOf(op.x), FloatsOf(y), WidthOf(op.x), WidthOf(y), WidthOf(y), &inputs_.logits_index});
+  void BindOp(const SelectRowsOp& op, ValueId y, const std::vector<BoundWeight>&, const std::vector<KvBinding>&,
+              BoundStep& step) {
+    step.calls.emplace_back(
+        SelectRowsParams{FloatsOf(op.x), FloatsOf(y), WidthOf(op.x), WidthOf(y), WidthOf(y), &inputs_.logits_index});
   }
 
   const Plan plan_;
   const Kernels kernels_;
   ThreadPool& threads_;
   AlignedBuffer scratch_;
-  StepInputs inputs_;             // of the step in progress; kernels read it through pointers bound above
-  std::vector<KvRows> kv_rows_;   // by KV group, likewise
+  StepInputs inputs_;            // of the step in progress; kernels read it through pointers bound above
+  std::vector<KvRows> kv_rows_;  // by KV group, likewise
   std::vector<BoundStep> steps_;
   std::vector<std::atomic<int64_t>> counters_;  // next unit of each step
 };
 
 }  // namespace
 
-Result<std::unique_ptr<Executable>> MakeCpuExecutable(Plan plan, const std::vector<BoundWeight>& weights, const std::vector<KvBinding>& kv,
-                                                      int32_t kv_groups, CpuIsa isa, ThreadPool& threads) {
+Result<std::unique_ptr<Executable>> MakeCpuExecutable(Plan plan, const std::vector<BoundWeight>& weights,
+                                                      const std::vector<KvBinding>& kv, int32_t kv_groups, CpuIsa isa,
+                                                      ThreadPool& threads) {
   CANDOR_ASSIGN_OR_RETURN(AlignedBuffer scratch, AlignedBuffer::Allocate(plan.scratch_bytes, "scratch"));
   return std::unique_ptr<Executable>(
       new CpuExecutable(std::move(plan), weights, kv, kv_groups, isa, std::move(scratch), threads));

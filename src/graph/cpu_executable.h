@@ -1,5 +1,5 @@
-// CpuExecutable: a plan bound to packed weights, scratch memory and the kernels of one ISA. All threads of the team walk the steps
-// together; inside a step units of work are claimed by an atomic counter.
+// CpuExecutable: a plan bound to packed weights, scratch memory and the kernels of one ISA. All threads of the team
+// walk the steps together; inside a step units of work are claimed by an atomic counter.
 #pragma once
 
 #include <memory>
@@ -27,9 +27,10 @@ struct KvBinding {
   KvLayerLayout layout;
 };
 
-// `weights` by WeightId, `kv` by layer of the graph; both are copied (the bytes they point at are not). ResourceExhausted when the
-// scratch memory is not to be had.
-Result<std::unique_ptr<Executable>> MakeCpuExecutable(Plan plan, const std::vector<BoundWeight>& weights, const std::vector<KvBinding>& kv,
-                                                      int32_t kv_groups, CpuIsa isa, ThreadPool& threads);
+// `weights` by WeightId, `kv` by layer of the graph; both are copied (the bytes they point at are not).
+// ResourceExhausted when the scratch memory is not to be had.
+Result<std::unique_ptr<Executable>> MakeCpuExecutable(Plan plan, const std::vector<BoundWeight>& weights,
+                                                      const std::vector<KvBinding>& kv, int32_t kv_groups, CpuIsa isa,
+                                                      ThreadPool& threads);
 
 }  // namespace candor

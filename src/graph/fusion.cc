@@ -35,7 +35,8 @@ void FoldResiduals(Graph& graph) {
     if (add == nullptr) continue;
     for (const auto& [product, residual] : {std::pair(add->a, add->b), std::pair(add->b, add->a)}) {
       const int32_t source = producer[static_cast<size_t>(product)];
-      auto* matmul = source == kNone ? nullptr : std::get_if<MatMulOp>(&graph.ops[static_cast<size_t>(source)].attributes);
+      auto* matmul =
+          source == kNone ? nullptr : std::get_if<MatMulOp>(&graph.ops[static_cast<size_t>(source)].attributes);
       if (matmul == nullptr || matmul->residual != kNone || uses[static_cast<size_t>(product)] != 1) continue;
       if (producer[static_cast<size_t>(residual)] > source) continue;
       matmul->residual = residual;
@@ -78,7 +79,8 @@ std::vector<FusedStep> GroupOps(const Graph& graph) {
     const Op& op = graph.ops[i];
     const StepKind kind = KindOf(op);
     const RowSpace rows = RowsOf(graph, op);
-    const bool joins = !steps.empty() && steps.back().kind == kind && steps.back().rows == rows && kind != StepKind::kAttention &&
+    const bool joins = !steps.empty() && steps.back().kind == kind && steps.back().rows == rows &&
+                       kind != StepKind::kAttention &&
                        (kind == StepKind::kRows || JoinsProducts(graph, steps.back(), op));
     if (!joins) steps.push_back(FusedStep{kind, rows, {}, {}});
     steps.back().ops.push_back(static_cast<int32_t>(i));
@@ -91,8 +93,8 @@ bool NeedsInt8Input(const Graph& graph, const Op& op) {
   return ActivationFormatFor(graph.weights[static_cast<size_t>(matmul.w)].dtype) == ActivationFormat::kInt8Per32;
 }
 
-// Products with quantised weights read int8 rows: these are made at the end of the row pipeline that makes the input, or in a step of
-// their own.
+// Products with quantised weights read int8 rows: these are made at the end of the row pipeline that makes the input,
+// or in a step of their own.
 void InsertQuantization(const Graph& graph, std::vector<FusedStep>& steps) {
   std::vector<int32_t> step_of(graph.values.size(), kNone);
   std::set<ValueId> done;
@@ -101,8 +103,9 @@ void InsertQuantization(const Graph& graph, std::vector<FusedStep>& steps) {
     if (step.kind == StepKind::kMatMul) {
       const Op& first = graph.ops[static_cast<size_t>(step.ops.front())];
       const ValueId x = std::get<MatMulOp>(first.attributes).x;
-      const bool needed = std::any_of(step.ops.begin(), step.ops.end(),
-                                      [&](int32_t op) { return NeedsInt8Input(graph, graph.ops[static_cast<size_t>(op)]); });
+      const bool needed = std::any_of(step.ops.begin(), step.ops.end(), [&](int32_t op) {
+        return NeedsInt8Input(graph, graph.ops[static_cast<size_t>(op)]);
+      });
       if (needed && done.insert(x).second) {
         FusedStep* maker = &result[static_cast<size_t>(step_of[static_cast<size_t>(x)])];
         if (maker->kind != StepKind::kRows) {

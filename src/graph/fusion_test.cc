@@ -91,14 +91,16 @@ TEST(Plan, ValuesThatLiveAtOnceNeverShareMemory) {
   std::vector<Use> uses;
   for (size_t v = 0; v < plan.graph.values.size(); ++v) {
     if (plan.float_offset[v] == Plan::kUnplaced) continue;
-    Use use{plan.float_offset[v], plan.float_offset[v] + 7 * static_cast<uint64_t>(plan.graph.values[v].width) * 4, ~size_t{0}, 0,
-            plan.graph.values[v].name};
+    Use use{plan.float_offset[v], plan.float_offset[v] + 7 * static_cast<uint64_t>(plan.graph.values[v].width) * 4,
+            ~size_t{0}, 0, plan.graph.values[v].name};
     for (size_t s = 0; s < plan.steps.size(); ++s) {
-      bool touched = std::count(plan.steps[s].quantize.begin(), plan.steps[s].quantize.end(), static_cast<ValueId>(v)) > 0;
+      bool touched =
+          std::count(plan.steps[s].quantize.begin(), plan.steps[s].quantize.end(), static_cast<ValueId>(v)) > 0;
       for (const int32_t index : plan.steps[s].ops) {
         const Op& op = plan.graph.ops[static_cast<size_t>(index)];
         const std::vector<ValueId> inputs = OpInputs(op);
-        touched = touched || op.output == static_cast<ValueId>(v) || std::count(inputs.begin(), inputs.end(), static_cast<ValueId>(v)) > 0;
+        touched = touched || op.output == static_cast<ValueId>(v) ||
+                  std::count(inputs.begin(), inputs.end(), static_cast<ValueId>(v)) > 0;
       }
       if (touched) {
         use.first = std::min(use.first, s);

@@ -22,21 +22,30 @@ const char* OpName(const Op& op) {
 }
 
 std::vector<ValueId> OpInputs(const Op& op) {
-  return std::visit(Overloaded{
-                        [](const EmbeddingOp&) { return std::vector<ValueId>{}; },
-                        [](const RopeTableOp&) { return std::vector<ValueId>{}; },
-                        [](const RmsNormOp& a) { return std::vector<ValueId>{a.x}; },
-                        [](const MatMulOp& a) {
-                          return a.residual == kNone ? std::vector<ValueId>{a.x} : std::vector<ValueId>{a.x, a.residual};
-                        },
-                        [](const RopeOp& a) { return std::vector<ValueId>{a.x, a.table}; },
-                        [](const KvWriteOp& a) { return std::vector<ValueId>{a.k, a.v}; },
-                        [](const AttentionOp& a) { return std::vector<ValueId>{a.q}; },
-                        [](const GatedActivationOp& a) { return std::vector<ValueId>{a.gate, a.up}; },
-                        [](const AddOp& a) { return std::vector<ValueId>{a.a, a.b}; },
-                        [](const SelectRowsOp& a) { return std::vector<ValueId>{a.x}; },
-                    },
-                    op.attributes);
+  return std::visit(
+      Overloaded{
+          [](const EmbeddingOp&) { return std::vector<ValueId>{}; },
+          [](const RopeTableOp&) { return std::vector<ValueId>{}; },
+          [](const RmsNormOp& a) { return std::vector<ValueId>{a.x}; },
+          [](const MatMulOp& a) {
+            return a.residual == kNone ? std::vector<ValueId>{a.x} : std::vector<ValueId>{a.x, a.residual};
+          },
+          [](const RopeOp& a) {
+            return std::vector<ValueId>{a.x, a.table};
+          },
+          [](const KvWriteOp& a) {
+            return std::vector<ValueId>{a.k, a.v};
+          },
+          [](const AttentionOp& a) { return std::vector<ValueId>{a.q}; },
+          [](const GatedActivationOp& a) {
+            return std::vector<ValueId>{a.gate, a.up};
+          },
+          [](const AddOp& a) {
+            return std::vector<ValueId>{a.a, a.b};
+          },
+          [](const SelectRowsOp& a) { return std::vector<ValueId>{a.x}; },
+      },
+      op.attributes);
 }
 
 WeightId GraphBuilder::AddWeight(Weight weight) {
@@ -86,16 +95,20 @@ ValueId GraphBuilder::MatMul(std::string name, ValueId x, WeightId w, WeightId b
 ValueId GraphBuilder::Rope(std::string name, ValueId x, ValueId table, int32_t heads, RopePairing pairing) {
   const int64_t width = value(x).width;
   CANDOR_CHECK(width % heads == 0, name);
-  return Append(RopeOp{x, table, heads, static_cast<int32_t>(width / heads), pairing}, std::move(name), width, RowSpace::kAll);
+  return Append(RopeOp{x, table, heads, static_cast<int32_t>(width / heads), pairing}, std::move(name), width,
+                RowSpace::kAll);
 }
 
-void GraphBuilder::KvWrite(int32_t layer, ValueId k, ValueId v) { graph_.ops.push_back(Op{KvWriteOp{k, v, layer}, kNone}); }
+void GraphBuilder::KvWrite(int32_t layer, ValueId k, ValueId v) {
+  graph_.ops.push_back(Op{KvWriteOp{k, v, layer}, kNone});
+}
 
 ValueId GraphBuilder::Attention(std::string name, ValueId q, int32_t layer, int32_t heads, float scale, float softcap) {
   const KvLayer& kv = graph_.kv_layers[static_cast<size_t>(layer)];
   CANDOR_CHECK(heads % kv.kv_heads == 0, name);
   CANDOR_CHECK(value(q).width == int64_t{heads} * kv.key_dim, name);
-  return Append(AttentionOp{q, layer, heads, scale, softcap}, std::move(name), int64_t{heads} * kv.value_dim, RowSpace::kAll);
+  return Append(AttentionOp{q, layer, heads, scale, softcap}, std::move(name), int64_t{heads} * kv.value_dim,
+                RowSpace::kAll);
 }
 
 ValueId GraphBuilder::GatedActivation(std::string name, ValueId gate, ValueId up, Activation activation) {

@@ -1,5 +1,5 @@
-// Graph: the ops of one model, in the order of the paper, on named values with a symbolic row count. Built once per model by
-// models/<family>.cc. It knows shapes and weights by name and type; no bytes, no device.
+// Graph: the ops of one model, in the order of the paper, on named values with a symbolic row count. Built once per
+// model by models/<family>.cc. It knows shapes and weights by name and type; no bytes, no device.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,8 @@ struct Value {
   RowSpace rows = RowSpace::kAll;
 };
 
-// A weight by its name in the file. A matrix has shape [cols in, rows out]; a vector has cols only (rows == 0) and is kept as f32.
+// A weight by its name in the file. A matrix has shape [cols in, rows out]; a vector has cols only (rows == 0) and is
+// kept as f32.
 struct Weight {
   std::string name;
   DType dtype = DType::kF32;
@@ -94,8 +95,8 @@ struct SelectRowsOp {
   ValueId x;  // kAll; the output has the rows whose logits are asked for
 };
 
-using OpAttributes = std::variant<EmbeddingOp, RopeTableOp, RmsNormOp, MatMulOp, RopeOp, KvWriteOp, AttentionOp, GatedActivationOp, AddOp,
-                                  SelectRowsOp>;
+using OpAttributes = std::variant<EmbeddingOp, RopeTableOp, RmsNormOp, MatMulOp, RopeOp, KvWriteOp, AttentionOp,
+                                  GatedActivationOp, AddOp, SelectRowsOp>;
 
 struct Op {
   OpAttributes attributes;
@@ -121,8 +122,8 @@ struct Graph {
   ValueId logits = kNone;
 };
 
-// Adds ops; every method returns the op's output. Shapes are the caller's contract: checked with CANDOR_CHECK, since the family code has
-// compared every tensor with its config before.
+// Adds ops; every method returns the op's output. Shapes are the caller's contract: checked with CANDOR_CHECK, since
+// the family code has compared every tensor with its config before.
 class GraphBuilder {
  public:
   WeightId AddWeight(Weight weight);

@@ -24,7 +24,8 @@ std::vector<ValueId> StorageRoots(const Graph& graph) {
   std::vector<ValueId> root(graph.values.size());
   for (size_t i = 0; i < root.size(); ++i) root[i] = static_cast<ValueId>(i);
   for (const Op& op : graph.ops) {
-    if (const auto* rope = std::get_if<RopeOp>(&op.attributes)) root[static_cast<size_t>(op.output)] = root[static_cast<size_t>(rope->x)];
+    if (const auto* rope = std::get_if<RopeOp>(&op.attributes))
+      root[static_cast<size_t>(op.output)] = root[static_cast<size_t>(rope->x)];
   }
   return root;
 }
@@ -52,7 +53,8 @@ class Placer {
   void PlaceOne(const Life& life) {
     std::vector<std::pair<uint64_t, uint64_t>> taken;
     for (const Life& other : placed_) {
-      if (other.first_step <= life.last_step && life.first_step <= other.last_step) taken.emplace_back(*other.offset, other.bytes);
+      if (other.first_step <= life.last_step && life.first_step <= other.last_step)
+        taken.emplace_back(*other.offset, other.bytes);
     }
     std::sort(taken.begin(), taken.end());
     uint64_t offset = 0;
@@ -79,7 +81,8 @@ void PlaceValues(Plan& plan) {
   for (size_t step = 0; step < plan.steps.size(); ++step) {
     for (const int32_t index : plan.steps[step].ops) {
       const Op& op = graph.ops[static_cast<size_t>(index)];
-      for (const ValueId input : OpInputs(op)) floats[static_cast<size_t>(root[static_cast<size_t>(input)])].Extend(step);
+      for (const ValueId input : OpInputs(op))
+        floats[static_cast<size_t>(root[static_cast<size_t>(input)])].Extend(step);
       if (op.output != kNone) floats[static_cast<size_t>(root[static_cast<size_t>(op.output)])].Extend(step);
       if (const auto* matmul = std::get_if<MatMulOp>(&op.attributes)) {
         if (quantized[static_cast<size_t>(matmul->x)].used()) quantized[static_cast<size_t>(matmul->x)].Extend(step);
@@ -97,12 +100,12 @@ void PlaceValues(Plan& plan) {
   for (size_t i = 0; i < count; ++i) {
     const int64_t width = graph.values[i].width;
     if (floats[i].used() && static_cast<ValueId>(i) != graph.logits) {
-      lives.push_back({&plan.float_offset[i], RoundUp(static_cast<uint64_t>(plan.max_rows * width) * sizeof(float)), floats[i].first,
-                       floats[i].last});
+      lives.push_back({&plan.float_offset[i], RoundUp(static_cast<uint64_t>(plan.max_rows * width) * sizeof(float)),
+                       floats[i].first, floats[i].last});
     }
     if (quantized[i].used()) {
-      lives.push_back(
-          {&plan.quantized_offset[i], RoundUp(QuantizedRowsBytes(plan.max_rows, width)), quantized[i].first, quantized[i].last});
+      lives.push_back({&plan.quantized_offset[i], RoundUp(QuantizedRowsBytes(plan.max_rows, width)), quantized[i].first,
+                       quantized[i].last});
     }
   }
   Placer placer;
@@ -116,7 +119,8 @@ void PlaceValues(Plan& plan) {
 
 std::string StepText(const Plan& plan, const FusedStep& step) {
   static constexpr const char* kKinds[] = {"rows", "matmul", "attention"};
-  std::string text = fmt::format("{:9} {:6}", kKinds[static_cast<int>(step.kind)], step.rows == RowSpace::kAll ? "all" : "logits");
+  std::string text =
+      fmt::format("{:9} {:6}", kKinds[static_cast<int>(step.kind)], step.rows == RowSpace::kAll ? "all" : "logits");
   for (const int32_t index : step.ops) {
     const Op& op = plan.graph.ops[static_cast<size_t>(index)];
     text += fmt::format("  {}", OpName(op));
@@ -126,10 +130,12 @@ std::string StepText(const Plan& plan, const FusedStep& step) {
     }
     if (const auto* matmul = std::get_if<MatMulOp>(&op.attributes)) {
       const Weight& weight = plan.graph.weights[static_cast<size_t>(matmul->w)];
-      text += fmt::format(" = {} {}{}", weight.name, DTypeName(weight.dtype), matmul->residual == kNone ? "" : " + residual");
+      text += fmt::format(" = {} {}{}", weight.name, DTypeName(weight.dtype),
+                          matmul->residual == kNone ? "" : " + residual");
     }
   }
-  for (const ValueId value : step.quantize) text += fmt::format("  quantize {}", plan.graph.values[static_cast<size_t>(value)].name);
+  for (const ValueId value : step.quantize)
+    text += fmt::format("  quantize {}", plan.graph.values[static_cast<size_t>(value)].name);
   return text;
 }
 

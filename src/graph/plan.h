@@ -1,4 +1,5 @@
-// Plan: a fused graph with a place in scratch memory for every value. Made once per model and row limit, replayed every step.
+// Plan: a fused graph with a place in scratch memory for every value. Made once per model and row limit, replayed every
+// step.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +23,8 @@ struct Plan {
   std::string ToText() const;  // one line a step: `candor inspect --plan`
 };
 
-// Values whose lives do not overlap share memory. The logits come last, so that the memory of rows nobody asks for is never touched.
+// Values whose lives do not overlap share memory. The logits come last, so that the memory of rows nobody asks for is
+// never touched.
 Plan MakePlan(Graph graph, int64_t max_rows);
 
 }  // namespace candor

@@ -21,8 +21,8 @@ Result<const Family*> FindFamily(const ModelFile& file) {
     if (family.architecture == architecture) return &family;
     known += fmt::format("{}{}", known.empty() ? "" : ", ", family.architecture);
   }
-  return UnimplementedError("{}: expected an architecture among [{}], got '{}'; convert or choose another model", file.path(), known,
-                            architecture);
+  return UnimplementedError("{}: expected an architecture among [{}], got '{}'; convert or choose another model",
+                            file.path(), known, architecture);
 }
 
 }  // namespace candor

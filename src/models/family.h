@@ -1,4 +1,5 @@
-// Families: how a model file of an architecture becomes a config and a graph. One file per family, one row in the registry.
+// Families: how a model file of an architecture becomes a config and a graph. One file per family, one row in the
+// registry.
 #pragma once
 
 #include <string_view>

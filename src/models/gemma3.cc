@@ -1,5 +1,6 @@
-// gemma3: scaled embedding, norms before and after attention and feed-forward, normed heads of q and k, five sliding-window layers for
-// each global one with their own rotary base, tanh-gelu. Source: Gemma team, "Gemma 3 Technical Report", 2025.
+// gemma3: scaled embedding, norms before and after attention and feed-forward, normed heads of q and k, five
+// sliding-window layers for each global one with their own rotary base, tanh-gelu. Source: Gemma team, "Gemma 3
+// Technical Report", 2025.
 #include <cmath>
 
 #include "models/blocks/config_reader.h"
@@ -10,13 +11,14 @@
 namespace candor {
 namespace {
 
-constexpr uint32_t kDefaultPattern = 6;   // layer i is global iff (i + 1) % 6 == 0
-constexpr uint32_t kLayersOf27B = 62;     // scales its queries by hidden / heads instead of the head size
+constexpr uint32_t kDefaultPattern = 6;  // layer i is global iff (i + 1) % 6 == 0
+constexpr uint32_t kLayersOf27B = 62;    // scales its queries by hidden / heads instead of the head size
 
 Status RefuseSoftcap(const ModelFile& file, std::string_view name) {
   CANDOR_ASSIGN_OR_RETURN(const float cap, file.GetF32Or(ArchitectureKey(file, name), 0.0f));
   if (cap == 0.0f) return OkStatus();
-  return UnimplementedError("{}: key '{}': expected none in the gemma3 family, got {}", file.path(), ArchitectureKey(file, name), cap);
+  return UnimplementedError("{}: key '{}': expected none in the gemma3 family, got {}", file.path(),
+                            ArchitectureKey(file, name), cap);
 }
 
 // x + norm(block(norm(x)))
@@ -38,15 +40,18 @@ Result<ModelConfig> ReadGemma3Config(const ModelFile& file) {
   CANDOR_RETURN_IF_ERROR(RefuseSoftcap(file, "attn_logit_softcapping"));
   CANDOR_RETURN_IF_ERROR(RefuseSoftcap(file, "final_logit_softcapping"));
   CANDOR_ASSIGN_OR_RETURN(config.sliding_window, file.GetU32Or("gemma3.attention.sliding_window", 0));
-  CANDOR_ASSIGN_OR_RETURN(const uint32_t pattern, file.GetU32Or("gemma3.attention.sliding_window_pattern", kDefaultPattern));
+  CANDOR_ASSIGN_OR_RETURN(const uint32_t pattern,
+                          file.GetU32Or("gemma3.attention.sliding_window_pattern", kDefaultPattern));
   CANDOR_ASSIGN_OR_RETURN(const float local_base, file.GetF32Or("gemma3.rope.freq_base_swa", 10000.0f));
   if (pattern == 0 || !std::isfinite(local_base) || local_base <= 0.0f || config.sliding_window > 1u << 30) {
-    return DataLossError("{}: expected a positive sliding_window_pattern and freq_base_swa, and a sliding_window up to 2^30, got {}, {} "
-                         "and {}; the file is damaged",
-                         file.path(), pattern, local_base, config.sliding_window);
+    return DataLossError(
+        "{}: expected a positive sliding_window_pattern and freq_base_swa, and a sliding_window up to 2^30, got {}, {} "
+        "and {}; the file is damaged",
+        file.path(), pattern, local_base, config.sliding_window);
   }
   config.rope_base_local = local_base;
-  for (uint32_t i = 0; i < config.layers; ++i) config.layer_is_local[i] = config.sliding_window > 0 && (i + 1) % pattern != 0;
+  for (uint32_t i = 0; i < config.layers; ++i)
+    config.layer_is_local[i] = config.sliding_window > 0 && (i + 1) % pattern != 0;
   return config;
 }
 
@@ -56,15 +61,18 @@ Result<Graph> BuildGemma3(const ModelFile& file, const ModelConfig& config) {
   const int32_t n_rot = static_cast<int32_t>(config.n_rot);
   SelfAttentionOptions global;
   global.qk_norm = true;
-  global.scale = 1.0f / std::sqrt(static_cast<float>(config.layers == kLayersOf27B ? config.hidden / config.heads : config.key_dim));
+  global.scale = 1.0f / std::sqrt(static_cast<float>(config.layers == kLayersOf27B ? config.hidden / config.heads
+                                                                                   : config.key_dim));
   SelfAttentionOptions local = global;
   local.window = config.sliding_window;
-  global.rope_table = build.graph.RopeTable("rope_global", MakeRopeSpec(n_rot, config.rope_base, scaling, {}, RopePairing::kHalf));
-  local.rope_table =
-      build.graph.RopeTable("rope_local", MakeRopeSpec(n_rot, config.rope_base_local, RopeScaling{}, {}, RopePairing::kHalf));
+  global.rope_table =
+      build.graph.RopeTable("rope_global", MakeRopeSpec(n_rot, config.rope_base, scaling, {}, RopePairing::kHalf));
+  local.rope_table = build.graph.RopeTable(
+      "rope_local", MakeRopeSpec(n_rot, config.rope_base_local, RopeScaling{}, {}, RopePairing::kHalf));
 
   const WeightId embedding = build.weights.Matrix("token_embd.weight", config.hidden, config.vocabulary);
-  ValueId x = build.graph.Embedding("embedding", embedding, std::sqrt(static_cast<float>(config.hidden)));  // [rows, hidden]
+  ValueId x =
+      build.graph.Embedding("embedding", embedding, std::sqrt(static_cast<float>(config.hidden)));  // [rows, hidden]
   for (uint32_t layer = 0; layer < config.layers; ++layer) {
     ValueId h = Norm(build, layer, x, "attn_norm");
     h = SelfAttention(build, layer, h, config.layer_is_local[layer] ? local : global);

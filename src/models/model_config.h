@@ -8,7 +8,7 @@
 namespace candor {
 
 struct ModelConfig {
-  std::string architecture;        // "llama", "gemma3", "qwen2", "qwen3"
+  std::string architecture;  // "llama", "gemma3", "qwen2", "qwen3"
   uint32_t layers = 0;
   uint32_t vocabulary = 0;
   uint32_t trained_context = 0;
@@ -21,10 +21,10 @@ struct ModelConfig {
   uint32_t n_rot = 0;
   float rms_epsilon = 1e-5f;
   double rope_base = 10000.0;
-  double rope_base_local = 10000.0;       // sliding-window layers (gemma3)
-  float rope_scale = 1.0f;                // linear scaling factor
-  uint32_t sliding_window = 0;            // 0: none
-  std::vector<bool> layer_is_local;       // per layer: does it attend through the sliding window?
+  double rope_base_local = 10000.0;  // sliding-window layers (gemma3)
+  float rope_scale = 1.0f;           // linear scaling factor
+  uint32_t sliding_window = 0;       // 0: none
+  std::vector<bool> layer_is_local;  // per layer: does it attend through the sliding window?
   bool tied_output = false;
 };
 

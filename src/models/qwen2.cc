@@ -1,4 +1,5 @@
-// qwen2: the llama form with half-split rotary pairs and biases on q, k and v. Source: Qwen team, "Qwen2 Technical Report", 2024.
+// qwen2: the llama form with half-split rotary pairs and biases on q, k and v. Source: Qwen team, "Qwen2 Technical
+// Report", 2024.
 #include "models/blocks/config_reader.h"
 #include "models/blocks/decoder_blocks.h"
 #include "models/families.h"

@@ -1,5 +1,5 @@
-// qwen3: half-split rotary pairs, every head of q and k normed before its rotation, no biases. Source: Qwen team, "Qwen3 Technical
-// Report", 2025.
+// qwen3: half-split rotary pairs, every head of q and k normed before its rotation, no biases. Source: Qwen team,
+// "Qwen3 Technical Report", 2025.
 #include "models/blocks/config_reader.h"
 #include "models/blocks/decoder_blocks.h"
 #include "models/families.h"

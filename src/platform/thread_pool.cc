@@ -9,8 +9,10 @@
 namespace candor {
 namespace {
 
-// Polls before a waiting thread gives its core away. Between two steps of a decode loop the wait is a few microseconds.
-constexpr int kBarrierSpins = 20000;
+// Polls before a waiting thread gives its core away. Between two steps of a decode loop the wait is a few microseconds;
+// a wait of more than some tens of microseconds means that the others have no core, and spinning on would keep it from
+// them.
+constexpr int kBarrierSpins = 2000;
 constexpr int kWorkerSpins = 20000;
 
 void Pause() {
@@ -70,7 +72,8 @@ void ThreadPool::Run(const std::function<void(int member)>& body) {
   body_ = nullptr;
 }
 
-void ThreadPool::ParallelFor(int64_t count, int64_t grain, const std::function<void(int64_t begin, int64_t end)>& body) {
+void ThreadPool::ParallelFor(int64_t count, int64_t grain,
+                             const std::function<void(int64_t begin, int64_t end)>& body) {
   std::atomic<int64_t> next{0};
   Run([&](int) {
     for (;;) {

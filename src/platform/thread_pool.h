@@ -1,5 +1,5 @@
-// ThreadPool: a fixed team of threads that run one function together, and a spinning barrier for the steps inside it. No lock is taken
-// while a team runs: work is claimed by atomic counters, threads meet at SpinBarrier.
+// ThreadPool: a fixed team of threads that run one function together, and a spinning barrier for the steps inside it.
+// No lock is taken while a team runs: work is claimed by atomic counters, threads meet at SpinBarrier.
 #pragma once
 
 #include <atomic>
@@ -11,7 +11,8 @@
 
 namespace candor {
 
-// All `count` threads of a team wait here for each other. Spins, and yields the core when the others are late (an oversubscribed machine).
+// All `count` threads of a team wait here for each other. Spins, and yields the core when the others are late (an
+// oversubscribed machine).
 class SpinBarrier {
  public:
   explicit SpinBarrier(int count) : count_(count) {}
@@ -34,7 +35,8 @@ class ThreadPool {
   int size() const { return static_cast<int>(workers_.size()) + 1; }
   SpinBarrier& barrier() { return barrier_; }
 
-  // Runs body(member) on every member at once and returns when all are done. One caller at a time; the body must not throw.
+  // Runs body(member) on every member at once and returns when all are done. One caller at a time; the body must not
+  // throw.
   void Run(const std::function<void(int member)>& body);
 
   // Runs body(begin, end) over [0, count) in pieces of `grain`, claimed by whichever member is free.

@@ -12,7 +12,8 @@
 namespace candor {
 namespace {
 
-// Ops of the plan by family and variant, with the weight bytes that each reads. A weight that two ops share is counted once.
+// Ops of the plan by family and variant, with the weight bytes that each reads. A weight that two ops share is counted
+// once.
 std::vector<OpPlacement> CountOps(const Model& model) {
   std::map<std::pair<std::string, std::string>, OpPlacement> rows;
   std::set<WeightId> counted;
@@ -74,7 +75,8 @@ void Engine::Impl::Gather(std::span<const SequenceRows> batch) {
   for (auto& tables : page_tables) tables.clear();
   for (size_t slot = 0; slot < batch.size(); ++slot) {
     const SequenceRows& item = batch[slot];
-    for (size_t group = 0; group < page_tables.size(); ++group) page_tables[group].push_back(item.sequence->pages_.table(group));
+    for (size_t group = 0; group < page_tables.size(); ++group)
+      page_tables[group].push_back(item.sequence->pages_.table(group));
     for (size_t i = 0; i < item.tokens.size(); ++i) {
       const bool last = i + 1 == item.tokens.size();
       if (item.logits == SequenceRows::Logits::kAll || (item.logits == SequenceRows::Logits::kLast && last)) {
@@ -131,9 +133,10 @@ Result<std::unique_ptr<Engine>> Engine::Create(std::shared_ptr<const Model> mode
   Plan plan = MakePlan(m.graph(), engine->impl_->max_rows);
   engine->impl_->scratch_bytes = plan.scratch_bytes;
   engine->impl_->ops = CountOps(m);
-  CANDOR_ASSIGN_OR_RETURN(engine->impl_->executable,
-                          MakeCpuExecutable(std::move(plan), m.weights().weights, m.kv_geometry().layers,
-                                            static_cast<int32_t>(m.kv_geometry().groups.size()), m.cpu_isa(), m.threads()));
+  CANDOR_ASSIGN_OR_RETURN(
+      engine->impl_->executable,
+      MakeCpuExecutable(std::move(plan), m.weights().weights, m.kv_geometry().layers,
+                        static_cast<int32_t>(m.kv_geometry().groups.size()), m.cpu_isa(), m.threads()));
   return engine;
 }
 
@@ -153,10 +156,12 @@ namespace {
 
 Status CheckSequence(const SequenceRows& item, int64_t context, uint32_t vocabulary) {
   const int64_t rows = static_cast<int64_t>(item.tokens.size());
-  if (rows == 0) return InvalidArgumentError("engine: expected at least one token for every sequence of a step, got none");
+  if (rows == 0)
+    return InvalidArgumentError("engine: expected at least one token for every sequence of a step, got none");
   if (item.sequence->length() + rows > context) {
-    return FailedPreconditionError("engine: expected a sequence of at most {} tokens, got {} with {} more; raise the context with -c",
-                                   context, item.sequence->length(), rows);
+    return FailedPreconditionError(
+        "engine: expected a sequence of at most {} tokens, got {} with {} more; raise the context with -c", context,
+        item.sequence->length(), rows);
   }
   for (const TokenId id : item.tokens) {
     if (id < 0 || static_cast<uint32_t>(id) >= vocabulary) {
@@ -176,14 +181,17 @@ Status CheckBatch(std::span<const SequenceRows> batch, int64_t max_rows, int64_t
     }
     rows += static_cast<int64_t>(item.tokens.size());
   }
-  if (rows == 0 || rows > max_rows) return InvalidArgumentError("engine: expected 1 to {} rows in a step, got {}", max_rows, rows);
+  if (rows == 0 || rows > max_rows)
+    return InvalidArgumentError("engine: expected 1 to {} rows in a step, got {}", max_rows, rows);
   return OkStatus();
 }
 
 }  // namespace
 
 Result<std::span<const float>> Engine::Step(std::span<const SequenceRows> batch) {
-  if (impl_->poisoned) return FailedPreconditionError("engine: it met an internal error before and accepts no further work; make a new one");
+  if (impl_->poisoned)
+    return FailedPreconditionError(
+        "engine: it met an internal error before and accepts no further work; make a new one");
   CANDOR_RETURN_IF_ERROR(CheckBatch(batch, impl_->max_rows, context(), model_->config().vocabulary));
   Status status;
   for (const SequenceRows& item : batch) {
@@ -196,7 +204,8 @@ Result<std::span<const float>> Engine::Step(std::span<const SequenceRows> batch)
   }
   if (!status.ok()) {
     for (const SequenceRows& item : batch) {
-      const Status undone = item.sequence->pages_.Truncate(item.sequence->length());  // pages of these rows alone: cannot fail
+      const Status undone =
+          item.sequence->pages_.Truncate(item.sequence->length());  // pages of these rows alone: cannot fail
       CANDOR_CHECK(undone.ok(), "engine: undo of a step");
     }
     return status;

@@ -55,10 +55,12 @@ class Engine {
   std::unique_ptr<Sequence> NewSequence();
   Result<std::unique_ptr<Sequence>> Clone(const Sequence& sequence);  // shares full pages, copies the last one
 
-  // One step: at most max_rows() rows in all. On success the tokens are part of their sequences and the view holds one row of logits
-  // ([rows asked for, vocabulary], in the order of `batch`), valid until the next step. InvalidArgument: a token id out of range, too
-  // many rows, a sequence twice. FailedPrecondition: a sequence would pass the context. ResourceExhausted: no page. Nothing changes on an
-  // error, except after Internal: then the engine refuses all further work.
+  // One step: at most max_rows() rows in all. On success the tokens are part of their sequences and the view holds one
+  // row of logits
+  // ([rows asked for, vocabulary], in the order of `batch`), valid until the next step. InvalidArgument: a token id out
+  // of range, too many rows, a sequence twice. FailedPrecondition: a sequence would pass the context.
+  // ResourceExhausted: no page. Nothing changes on an error, except after Internal: then the engine refuses all further
+  // work.
   Result<std::span<const float>> Step(std::span<const SequenceRows> batch);
   int64_t max_rows() const;
   int64_t context() const;

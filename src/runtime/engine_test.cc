@@ -31,7 +31,8 @@ std::vector<TokenId> SomeTokens(size_t count, uint32_t seed) {
 std::vector<float> LastLogits(Engine& engine, Sequence& sequence, const std::vector<TokenId>& ids, size_t chunk) {
   std::vector<float> last;
   for (size_t begin = 0; begin < ids.size(); begin += chunk) {
-    const SequenceRows rows{&sequence, std::span(ids).subspan(begin, std::min(chunk, ids.size() - begin)), SequenceRows::Logits::kLast};
+    const SequenceRows rows{&sequence, std::span(ids).subspan(begin, std::min(chunk, ids.size() - begin)),
+                            SequenceRows::Logits::kLast};
     const auto logits = engine.Step({&rows, 1});
     EXPECT_TRUE(logits.ok()) << logits.status().message();
     last.assign(logits->begin(), logits->end());
@@ -59,12 +60,14 @@ TEST_P(EngineOnEveryFamily, BitsDoNotDependOnChunksThreadsOrCompany) {
     const std::vector<float> alone = LastLogits(*engine, *engine->NewSequence(), ids, ids.size());
     ASSERT_EQ(alone.size(), engine->model().config().vocabulary);
     for (const size_t chunk : {1, 3, 7, 32, 64, 100}) {
-      EXPECT_TRUE(SameBits(alone, LastLogits(*engine, *engine->NewSequence(), ids, chunk))) << CpuIsaName(isa) << " chunk " << chunk;
+      EXPECT_TRUE(SameBits(alone, LastLogits(*engine, *engine->NewSequence(), ids, chunk)))
+          << CpuIsaName(isa) << " chunk " << chunk;
     }
     for (const int threads : {2, 5}) {
       options.threads = threads;
       std::unique_ptr<Engine> other = MakeEngine(GetParam(), options);
-      EXPECT_TRUE(SameBits(alone, LastLogits(*other, *other->NewSequence(), ids, 40))) << CpuIsaName(isa) << " threads " << threads;
+      EXPECT_TRUE(SameBits(alone, LastLogits(*other, *other->NewSequence(), ids, 40)))
+          << CpuIsaName(isa) << " threads " << threads;
     }
     // In company: the last token of `ids` decoded beside other sequences' prompts and tokens.
     const auto guest_a = SomeTokens(33, 1), guest_b = SomeTokens(5, 2);
@@ -76,7 +79,8 @@ TEST_P(EngineOnEveryFamily, BitsDoNotDependOnChunksThreadsOrCompany) {
     const auto together = engine->Step(batch);
     ASSERT_TRUE(together.ok()) << together.status().message();
     ASSERT_EQ(together->size(), 34 * alone.size());
-    EXPECT_EQ(std::memcmp(together->data() + 33 * alone.size(), alone.data(), alone.size() * sizeof(float)), 0) << CpuIsaName(isa);
+    EXPECT_EQ(std::memcmp(together->data() + 33 * alone.size(), alone.data(), alone.size() * sizeof(float)), 0)
+        << CpuIsaName(isa);
   }
 }
 
@@ -123,14 +127,17 @@ TEST(Engine, RefusesWhatItCannotRunAndStaysUsable) {
   EXPECT_EQ(code({1}), StatusCode::kFailedPrecondition) << "the context is full";
   EXPECT_EQ(sequence->length(), 32);
   const std::vector<TokenId> one = {1};
-  const SequenceRows twice[] = {{sequence.get(), one, SequenceRows::Logits::kLast}, {sequence.get(), one, SequenceRows::Logits::kLast}};
+  const SequenceRows twice[] = {{sequence.get(), one, SequenceRows::Logits::kLast},
+                                {sequence.get(), one, SequenceRows::Logits::kLast}};
   ASSERT_TRUE(sequence->Truncate(0).ok());
   EXPECT_EQ(engine->Step(twice).status().code(), StatusCode::kInvalidArgument);
   EXPECT_EQ(code({1}), StatusCode::kOk);
 }
 
 TEST(Model, RefusesOptionsItCannotHonour) {
-  const auto code = [](LoadOptions options) { return Model::Load("tests/models/llama.gguf", options, nullptr).status().code(); };
+  const auto code = [](LoadOptions options) {
+    return Model::Load("tests/models/llama.gguf", options, nullptr).status().code();
+  };
   LoadOptions options;
   options.context = 1u << 20;
   EXPECT_EQ(code(options), StatusCode::kInvalidArgument);

@@ -16,7 +16,9 @@ int64_t PageOf(int64_t position) { return position / kPageTokens; }
 int64_t PagesFor(int64_t tokens) { return (tokens + kPageTokens - 1) / kPageTokens; }
 
 // The first position that a row at `position` sees through `window`.
-int64_t WindowStart(int64_t position, int32_t window) { return window == 0 ? 0 : std::max<int64_t>(0, position - window + 1); }
+int64_t WindowStart(int64_t position, int32_t window) {
+  return window == 0 ? 0 : std::max<int64_t>(0, position - window + 1);
+}
 
 }  // namespace
 
@@ -174,9 +176,10 @@ Status KvPages::Truncate(int64_t length) {
     const int32_t window = cache_.geometry().groups[group].window;
     for (int64_t page = PageOf(WindowStart(length, window)); page < PagesFor(length); ++page) {
       if (tables_[group][static_cast<size_t>(page)] == nullptr) {
-        return FailedPreconditionError("sequence: cannot go back to {} tokens: its sliding-window layers have given back position {}; "
-                                       "start the sequence again",
-                                       length, page * kPageTokens);
+        return FailedPreconditionError(
+            "sequence: cannot go back to {} tokens: its sliding-window layers have given back position {}; "
+            "start the sequence again",
+            length, page * kPageTokens);
       }
     }
   }

@@ -1,6 +1,6 @@
-// KvCache: fixed-size pages of keys and values with reference counts, in one pool per group of layers (layers that see everything, layers
-// with a sliding window). KvPages: the pages of one sequence. Sharing is copy-on-write; pages behind a window are given back.
-// Not thread safe: the engine's caller drives it.
+// KvCache: fixed-size pages of keys and values with reference counts, in one pool per group of layers (layers that see
+// everything, layers with a sliding window). KvPages: the pages of one sequence. Sharing is copy-on-write; pages behind
+// a window are given back. Not thread safe: the engine's caller drives it.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace candor {
 // Where every layer lives: its group, its place in the group's pages, and the size of those pages.
 struct KvGeometry {
   struct Group {
-    int32_t window = 0;       // 0: pages are kept for ever
+    int32_t window = 0;  // 0: pages are kept for ever
     uint64_t page_bytes = 0;
   };
   std::vector<Group> groups;
@@ -34,9 +34,9 @@ class KvPagePool {
  public:
   explicit KvPagePool(uint64_t page_bytes) : page_bytes_(page_bytes) {}
 
-  Result<std::byte*> Take();              // a zeroed page with one reference; ResourceExhausted
-  void Share(std::byte* page);            // one more reference
-  void Release(std::byte* page);          // one less
+  Result<std::byte*> Take();      // a zeroed page with one reference; ResourceExhausted
+  void Share(std::byte* page);    // one more reference
+  void Release(std::byte* page);  // one less
   bool IsShared(const std::byte* page) const;
   uint64_t page_bytes() const { return page_bytes_; }
   uint64_t pages_in_use() const { return in_use_; }
@@ -51,8 +51,8 @@ class KvPagePool {
 
   uint64_t page_bytes_;
   uint64_t in_use_ = 0;
-  std::vector<Page> pages_;          // by index
-  std::vector<int32_t> free_;        // indices without references
+  std::vector<Page> pages_;                                  // by index
+  std::vector<int32_t> free_;                                // indices without references
   std::vector<std::pair<const std::byte*, int32_t>> index_;  // address to index, sorted
 };
 
@@ -80,7 +80,8 @@ class KvPages {
   Status Prepare(int64_t begin, int64_t end);
   // Gives back the pages behind every window once the next position is `length`.
   void ReleaseBehindWindows(int64_t length);
-  // Drops the pages that hold no position below `length`. FailedPrecondition when a window needs pages that were given back.
+  // Drops the pages that hold no position below `length`. FailedPrecondition when a window needs pages that were given
+  // back.
   Status Truncate(int64_t length);
   // Shares the first `length` positions of another sequence.
   void ShareFrom(const KvPages& other, int64_t length);

@@ -21,16 +21,17 @@ double MiB(uint64_t bytes) { return static_cast<double>(bytes) / (1024.0 * 1024.
 Result<uint32_t> ResolveContext(uint32_t asked, const ModelConfig& config) {
   if (asked == 0) return std::min(config.trained_context, kDefaultContext);
   if (asked > config.trained_context) {
-    return InvalidArgumentError("context: expected at most the {} tokens that the model was trained for, got {}; ask for less",
-                                config.trained_context, asked);
+    return InvalidArgumentError(
+        "context: expected at most the {} tokens that the model was trained for, got {}; ask for less",
+        config.trained_context, asked);
   }
   return asked;
 }
 
 KvType ResolveKvType(KvType asked, const Graph& graph) {
   if (asked != KvType::kAuto) return asked;
-  const bool quantized =
-      std::any_of(graph.weights.begin(), graph.weights.end(), [](const Weight& w) { return w.is_matrix() && Traits(w.dtype).quantized; });
+  const bool quantized = std::any_of(graph.weights.begin(), graph.weights.end(),
+                                     [](const Weight& w) { return w.is_matrix() && Traits(w.dtype).quantized; });
   return quantized ? KvType::kF16 : KvType::kF32;
 }
 
@@ -39,8 +40,8 @@ DType KvDType(KvType type) { return type == KvType::kF32 ? DType::kF32 : DType::
 Result<CpuIsa> ResolveIsa(std::optional<CpuIsa> asked) {
   if (!asked.has_value()) return BestCpuIsa();
   if (!CpuSupports(*asked)) {
-    return UnavailableError("cpu isa: '{}' cannot run on this processor ({}); the best it has is '{}'", CpuIsaName(*asked), CpuModelName(),
-                            CpuIsaName(BestCpuIsa()));
+    return UnavailableError("cpu isa: '{}' cannot run on this processor ({}); the best it has is '{}'",
+                            CpuIsaName(*asked), CpuModelName(), CpuIsaName(BestCpuIsa()));
   }
   return *asked;
 }
@@ -102,8 +103,9 @@ void LoadText(const std::shared_ptr<const ModelFile>& file, TextParts& parts) {
 
 Status CheckVocabulary(const ModelFile& file, const ModelConfig& config, const Tokenizer& tokenizer) {
   if (tokenizer.vocabulary_size() <= static_cast<int64_t>(config.vocabulary)) return OkStatus();
-  return DataLossError("{}: expected at most as many tokens as rows of token_embd.weight ({}), got {}; the file is damaged", file.path(),
-                       config.vocabulary, tokenizer.vocabulary_size());
+  return DataLossError(
+      "{}: expected at most as many tokens as rows of token_embd.weight ({}), got {}; the file is damaged", file.path(),
+      config.vocabulary, tokenizer.vocabulary_size());
 }
 
 }  // namespace
@@ -127,13 +129,15 @@ Status Model::CheckMemory() const {
   const MemoryInfo machine = ReadMemoryInfo();
   if (memory_.total() <= machine.available) return OkStatus();
   return ResourceExhaustedError(
-      "{}: expected {:.0f} MiB of free memory (weights {:.0f}, kv cache {:.0f} at {} tokens, scratch {:.0f}, tokenizer {:.0f}), got {:.0f} "
+      "{}: expected {:.0f} MiB of free memory (weights {:.0f}, kv cache {:.0f} at {} tokens, scratch {:.0f}, tokenizer "
+      "{:.0f}), got {:.0f} "
       "MiB; ask for a smaller context with -c, or choose a smaller model",
-      file_->path(), MiB(memory_.total()), MiB(memory_.weights), MiB(memory_.kv_full), options_.context, MiB(memory_.scratch),
-      MiB(memory_.tokenizer), MiB(machine.available));
+      file_->path(), MiB(memory_.total()), MiB(memory_.weights), MiB(memory_.kv_full), options_.context,
+      MiB(memory_.scratch), MiB(memory_.tokenizer), MiB(machine.available));
 }
 
-Result<std::shared_ptr<const Model>> Model::Load(const std::string& path, const LoadOptions& options, PhaseTimer* phases) {
+Result<std::shared_ptr<const Model>> Model::Load(const std::string& path, const LoadOptions& options,
+                                                 PhaseTimer* phases) {
   std::shared_ptr<Model> model(new Model());
   {
     const ScopedPhase phase(phases, "open");

@@ -9,8 +9,8 @@
 
 #include "base/clock.h"
 #include "base/status.h"
-#include "formats/model_file.h"
 #include "device/device.h"
+#include "formats/model_file.h"
 #include "graph/graph.h"
 #include "models/model_config.h"
 #include "platform/cpu_features.h"
@@ -25,39 +25,40 @@ namespace candor {
 enum class KvType { kAuto, kF32, kF16 };  // auto: f16 for a file with quantised matrices, else f32
 
 struct LoadOptions {
-  std::string device = "auto";        // as ParseDeviceSelector reads it; vulkan, cuda: Unavailable in a build without them
+  std::string device = "auto";  // as ParseDeviceSelector reads it; vulkan, cuda: Unavailable in a build without them
   bool allow_software_adapter = false;
-  std::optional<CpuIsa> cpu_isa;      // default: the best one this machine has
-  int threads = 0;                    // 0: all cores this process may use
-  uint32_t context = 0;               // tokens; 0: min(trained, 4096). More than trained is InvalidArgument
+  std::optional<CpuIsa> cpu_isa;  // default: the best one this machine has
+  int threads = 0;                // 0: all cores this process may use
+  uint32_t context = 0;           // tokens; 0: min(trained, 4096). More than trained is InvalidArgument
   KvType kv_type = KvType::kAuto;
-  uint32_t prefill_chunk = 512;       // most rows in one step
+  uint32_t prefill_chunk = 512;  // most rows in one step
   // Called from the loading thread with bytes done and total; returning false cancels the load (Cancelled).
   std::function<bool(uint64_t done, uint64_t total)> progress;
 };
 
 // What loading and running will need, known before anything is allocated.
 struct MemoryEstimate {
-  uint64_t weights = 0;        // packed weights
+  uint64_t weights = 0;  // packed weights
   uint64_t kv_per_token = 0;
-  uint64_t kv_full = 0;        // at the full context
-  uint64_t scratch = 0;        // activations of one step
-  uint64_t tokenizer = 0;      // rough
+  uint64_t kv_full = 0;    // at the full context
+  uint64_t scratch = 0;    // activations of one step
+  uint64_t tokenizer = 0;  // rough
   uint64_t total() const { return weights + kv_full + scratch + tokenizer; }
 };
 
 class Model {
  public:
-  // Opens, checks, estimates memory against what the machine has (ResourceExhausted with both figures), packs the weights.
-  // `phases` gets: open, verify, tokenizer (runs beside weights), weights.
-  static Result<std::shared_ptr<const Model>> Load(const std::string& path, const LoadOptions& options, PhaseTimer* phases);
+  // Opens, checks, estimates memory against what the machine has (ResourceExhausted with both figures), packs the
+  // weights. `phases` gets: open, verify, tokenizer (runs beside weights), weights.
+  static Result<std::shared_ptr<const Model>> Load(const std::string& path, const LoadOptions& options,
+                                                   PhaseTimer* phases);
   ~Model();
 
   const ModelFile& file() const { return *file_; }
   const ModelConfig& config() const { return config_; }
   const Tokenizer& tokenizer() const { return *tokenizer_; }
   const ChatTemplate* chat_template() const { return chat_template_.get(); }  // null: a base model
-  const LoadOptions& options() const { return options_; }                      // with defaults resolved
+  const LoadOptions& options() const { return options_; }                     // with defaults resolved
   const ModelWeights& weights() const { return *weights_; }
   ThreadPool& threads() const { return *threads_; }
   const MemoryEstimate& memory() const { return memory_; }

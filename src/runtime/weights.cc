@@ -38,8 +38,8 @@ class FirstError {
   Status status_;
 };
 
-Status LoadMatrix(const ModelFile& file, const TensorInfo& tensor, const Weight& weight, CpuIsa isa, std::span<std::byte> packed,
-                  ThreadPool& threads) {
+Status LoadMatrix(const ModelFile& file, const TensorInfo& tensor, const Weight& weight, CpuIsa isa,
+                  std::span<std::byte> packed, ThreadPool& threads) {
   const uint64_t row_bytes = tensor.bytes / static_cast<uint64_t>(weight.rows);
   const int64_t tile = PackedTileRows(weight.dtype, isa);
   const int64_t chunk = std::max<int64_t>(1, static_cast<int64_t>(kChunkBytes / row_bytes) / tile) * tile;
@@ -75,7 +75,8 @@ Result<uint64_t> WeightArenaBytes(const Graph& graph, CpuIsa isa) {
   return total;
 }
 
-Result<std::unique_ptr<ModelWeights>> LoadWeights(const ModelFile& file, const Graph& graph, CpuIsa isa, ThreadPool& threads,
+Result<std::unique_ptr<ModelWeights>> LoadWeights(const ModelFile& file, const Graph& graph, CpuIsa isa,
+                                                  ThreadPool& threads,
                                                   const std::function<bool(uint64_t done, uint64_t total)>& progress) {
   auto result = std::make_unique<ModelWeights>();
   CANDOR_ASSIGN_OR_RETURN(const uint64_t total, WeightArenaBytes(graph, isa));

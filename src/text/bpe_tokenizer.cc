@@ -49,7 +49,9 @@ class ByteCharacters {
 };
 constexpr ByteCharacters kByteCharacters;
 
-uint64_t HashPair(std::string_view left, std::string_view right) { return MixHash(HashString(left), HashString(right)); }
+uint64_t HashPair(std::string_view left, std::string_view right) {
+  return MixHash(HashString(left), HashString(right));
+}
 
 }  // namespace
 
@@ -62,7 +64,8 @@ Result<MergeTable> MergeTable::Read(const ModelFile& file) {
     const size_t space = merge.find(' ', 1);
     if (space == std::string_view::npos || space + 1 == merge.size()) {
       return InvalidArgumentError(
-          "tokenizer.ggml.merges: expected two parts with a space between them, got '{}' at {}; the file's vocabulary is broken",
+          "tokenizer.ggml.merges: expected two parts with a space between them, got '{}' at {}; the file's vocabulary "
+          "is broken",
           ReplaceInvalidUtf8(merge.substr(0, 60), ReplaceUnit::kPart), i);
     }
     table.longest_ = std::max(table.longest_, merge.size() - 1);
@@ -84,20 +87,24 @@ uint32_t MergeTable::Rank(std::string_view left, std::string_view right) const {
 }
 
 BpeTokenizer::BpeTokenizer(std::unique_ptr<const Vocabulary> vocabulary, PreTokenizer pre_tokenizer, MergeTable merges)
-    : VocabularyTokenizer(std::move(vocabulary)), pre_tokenizer_(std::move(pre_tokenizer)), merges_(std::move(merges)) {}
+    : VocabularyTokenizer(std::move(vocabulary)),
+      pre_tokenizer_(std::move(pre_tokenizer)),
+      merges_(std::move(merges)) {}
 
 Result<std::unique_ptr<const Tokenizer>> BpeTokenizer::Load(std::unique_ptr<const Vocabulary> vocabulary) {
   constexpr std::string_view kPreKey = "tokenizer.ggml.pre";
   const ModelFile& file = vocabulary->file();
   if (file.FindMetadata(kPreKey) == nullptr) {
-    return NotFoundError("{}: expected the name of a pre-tokenizer, got no such key; convert the model with a current converter",
-                         kPreKey);
+    return NotFoundError(
+        "{}: expected the name of a pre-tokenizer, got no such key; convert the model with a current converter",
+        kPreKey);
   }
   CANDOR_ASSIGN_OR_RETURN(const std::string_view name, file.GetString(kPreKey));
   CANDOR_ASSIGN_OR_RETURN(PreTokenizer pre_tokenizer, PreTokenizer::ByName(name));
   CANDOR_ASSIGN_OR_RETURN(MergeTable merges, MergeTable::Read(file));
   const bool add_bos = pre_tokenizer.rule().add_bos;
-  std::unique_ptr<BpeTokenizer> tokenizer(new BpeTokenizer(std::move(vocabulary), std::move(pre_tokenizer), std::move(merges)));
+  std::unique_ptr<BpeTokenizer> tokenizer(
+      new BpeTokenizer(std::move(vocabulary), std::move(pre_tokenizer), std::move(merges)));
   CANDOR_RETURN_IF_ERROR(tokenizer->ReadAddSpecial(add_bos));
   return std::unique_ptr<const Tokenizer>(std::move(tokenizer));
 }
@@ -119,7 +126,8 @@ Status BpeTokenizer::EncodeText(std::string_view text, bool /*after_special*/, s
   return OkStatus();
 }
 
-void BpeTokenizer::EncodeWord(std::string_view bytes, std::string& word, MergeLoop& loop, std::vector<TokenId>& ids) const {
+void BpeTokenizer::EncodeWord(std::string_view bytes, std::string& word, MergeLoop& loop,
+                              std::vector<TokenId>& ids) const {
   word.clear();
   loop.Clear();
   for (const char byte : bytes) {
@@ -136,8 +144,8 @@ void BpeTokenizer::EncodeWord(std::string_view bytes, std::string& word, MergeLo
   loop.ForEach(word, [&](std::string_view piece) { AppendPiece(piece, ids); });
 }
 
-// A piece that is no token falls apart into the tokens of its characters; a byte that the vocabulary lacks is left out (llama.cpp's
-// rule: vocabularies that lack bytes were trained so), or is the unknown token where there is one for it.
+// A piece that is no token falls apart into the tokens of its characters; a byte that the vocabulary lacks is left out
+// (llama.cpp's rule: vocabularies that lack bytes were trained so).
 void BpeTokenizer::AppendPiece(std::string_view piece, std::vector<TokenId>& ids) const {
   if (const TokenId id = vocabulary().FindPlain(piece); id >= 0) {
     ids.push_back(id);

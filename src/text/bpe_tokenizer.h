@@ -1,5 +1,6 @@
-// BpeTokenizer: byte-level BPE (tokenizer.ggml.model = gpt2). A text is cut into words by the pre-tokenizer's expressions, each word's
-// bytes are written as GPT-2's printable characters, and merged by rank. Sennrich et al. 2016; Radford et al. 2019.
+// BpeTokenizer: byte-level BPE (tokenizer.ggml.model = gpt2). A text is cut into words by the pre-tokenizer's
+// expressions, each word's bytes are written as GPT-2's printable characters, and merged by rank. Sennrich et al. 2016;
+// Radford et al. 2019.
 #pragma once
 
 #include "text/merge_loop.h"

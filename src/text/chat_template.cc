@@ -36,7 +36,8 @@ Result<Json> ParseVariables(const std::string& text) {
     return !too_deep;
   };
   Json parsed = Json::parse(text, limit, /*allow_exceptions=*/false);
-  if (too_deep) return InvalidArgumentError("template variables: expected at most {} levels of nesting, got more", kDeepest);
+  if (too_deep)
+    return InvalidArgumentError("template variables: expected at most {} levels of nesting, got more", kDeepest);
   if (!parsed.is_object()) {
     return InvalidArgumentError("template variables: expected a JSON object, got {}; write it as {{\"name\": value}}",
                                 parsed.is_discarded() ? "text that is not JSON" : parsed.type_name());
@@ -82,20 +83,24 @@ ChatTemplate::~ChatTemplate() = default;
 
 const std::string& ChatTemplate::source() const { return impl_->source; }
 
-Result<std::unique_ptr<const ChatTemplate>> ChatTemplate::Load(std::shared_ptr<const ModelFile> file, const Tokenizer& tokenizer) {
+Result<std::unique_ptr<const ChatTemplate>> ChatTemplate::Load(std::shared_ptr<const ModelFile> file,
+                                                               const Tokenizer& tokenizer) {
   constexpr std::string_view kKey = "tokenizer.chat_template";
   if (file->FindMetadata(kKey) == nullptr) {
-    return NotFoundError("{}: expected a chat template, got none: this is a base model; give it a raw prompt to complete", kKey);
+    return NotFoundError(
+        "{}: expected a chat template, got none: this is a base model; give it a raw prompt to complete", kKey);
   }
   CANDOR_ASSIGN_OR_RETURN(const std::string_view source, file->GetString(kKey));
   return FromSource(std::string(source), tokenizer);
 }
 
-Result<std::unique_ptr<const ChatTemplate>> ChatTemplate::FromSource(const std::string& source, const Tokenizer& tokenizer) {
+Result<std::unique_ptr<const ChatTemplate>> ChatTemplate::FromSource(const std::string& source,
+                                                                     const Tokenizer& tokenizer) {
   RustBuffer error;
   CandorTextTemplate* compiled = candor_text_template_new(RustSlice(source), error.out());
   if (compiled == nullptr) {
-    return InvalidArgumentError("chat template: expected a Jinja template, got one that does not compile: {}", error.view());
+    return InvalidArgumentError("chat template: expected a Jinja template, got one that does not compile: {}",
+                                error.view());
   }
   std::unique_ptr<ChatTemplate> made(new ChatTemplate());
   made->impl_ = std::make_unique<Impl>(source, tokenizer, compiled);
@@ -116,10 +121,10 @@ Json ChatTemplate::Impl::Marked(const Json& value, const Provenance::StandIns& s
   return marked;
 }
 
-Json ChatTemplate::Impl::Variables(const std::vector<ChatMessage>& messages, const ChatRenderOptions& options, const Json& extra,
-                                   const Provenance::StandIns& stand_ins) const {
-  Json variables = {{"bos_token", bos},      {"eos_token", eos},
-                    {"tools", nullptr},      {"documents", nullptr},
+Json ChatTemplate::Impl::Variables(const std::vector<ChatMessage>& messages, const ChatRenderOptions& options,
+                                   const Json& extra, const Provenance::StandIns& stand_ins) const {
+  Json variables = {{"bos_token", bos},        {"eos_token", eos},
+                    {"tools", nullptr},        {"documents", nullptr},
                     {"__keep", stand_ins.all}, {"add_generation_prompt", options.add_generation_prompt}};
   variables["__now"] = LocalSeconds(options.clock_seconds.value_or(static_cast<int64_t>(std::time(nullptr))));
   for (const auto& [key, value] : extra.items()) variables[Repaired(key)] = Marked(value, stand_ins);
@@ -140,9 +145,11 @@ Result<std::vector<TextSegment>> ChatTemplate::Render(const std::vector<ChatMess
   for (const ChatMessage& message : messages) used += message.role + message.content;
   const Provenance::StandIns stand_ins = impl_->provenance.Choose(Repaired(used));
   if (!impl_->provenance.IsComplete(stand_ins)) {
-    return InvalidArgumentError("chat: expected text that leaves some of U+100000 to U+10FFFD free, got all of them; remove some");
+    return InvalidArgumentError(
+        "chat: expected text that leaves some of U+100000 to U+10FFFD free, got all of them; remove some");
   }
-  const std::string variables = impl_->Variables(messages, options, extra, stand_ins).dump(-1, ' ', false, Json::error_handler_t::replace);
+  const std::string variables =
+      impl_->Variables(messages, options, extra, stand_ins).dump(-1, ' ', false, Json::error_handler_t::replace);
   RustBuffer output;
   if (candor_text_template_render(impl_->compiled.get(), RustSlice(variables), output.out()) == 0) {
     return InvalidArgumentError("chat template: {}", output.view());

@@ -1,5 +1,6 @@
-// Fuzz target: a template, two messages and variables from the input, cut at 0xFE. Compiling and rendering end with a value or a status,
-// and no control token comes out that neither the template nor its string operations made: a message alone never makes one.
+// Fuzz target: a template, two messages and variables from the input, cut at 0xFE. Compiling and rendering end with a
+// value or a status, and no control token comes out that neither the template nor its string operations made: a message
+// alone never makes one.
 #include <array>
 #include <cstdint>
 #include <cstdlib>
@@ -14,7 +15,8 @@ namespace candor {
 namespace {
 
 std::unique_ptr<const Tokenizer> MakeTokenizer() {
-  static constexpr std::array<std::string_view, 7> kTokens = {"<unk>", "<|im_start|>", "<|im_end|>", "<think>", "[INST]", "<｜x｜>", "a"};
+  static constexpr std::array<std::string_view, 7> kTokens = {"<unk>",  "<|im_start|>", "<|im_end|>", "<think>",
+                                                              "[INST]", "<｜x｜>",      "a"};
   ModelFileBuilder builder("fuzz");
   builder.SetMetadata({{"tokenizer.ggml.model", std::string("llama")},
                        {"tokenizer.ggml.tokens", std::vector<std::string_view>(kTokens.begin(), kTokens.end())},
@@ -34,7 +36,8 @@ std::string Next(std::string_view& rest) {
 
 // With a template that only prints, no part of a message may be markup that parses.
 void CheckProvenance(const Tokenizer& tokenizer, const std::string& role, const std::string& content) {
-  const auto printer = ChatTemplate::FromSource("{{ messages[0].role }}{{ messages[0].content }}{{ messages[0].content | trim }}", tokenizer);
+  const auto printer = ChatTemplate::FromSource(
+      "{{ messages[0].role }}{{ messages[0].content }}{{ messages[0].content | trim }}", tokenizer);
   if (!printer.ok()) std::abort();
   const auto segments = (*printer)->Render({{role, content}}, {});
   if (!segments.ok()) return;

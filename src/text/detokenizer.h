@@ -1,4 +1,5 @@
-// Detokenizer: incremental decoding of one reply. Push never returns half a UTF-8 character; invalid bytes come out as U+FFFD.
+// Detokenizer: incremental decoding of one reply. Push never returns half a UTF-8 character; invalid bytes come out as
+// U+FFFD.
 #pragma once
 
 #include <string>

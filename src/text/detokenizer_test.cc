@@ -33,7 +33,9 @@ TEST_F(DetokenizerTest, InvalidBytesAreReplacedAndTheRestComesThrough) {
   Detokenizer detokenizer(*tokenizer_);
   EXPECT_EQ(detokenizer.Push(Byte(0xF0)), "");
   EXPECT_EQ(detokenizer.Push(Byte(0x9F)), "");
-  EXPECT_EQ(detokenizer.Push(Byte('a')), "\xEF\xBF\xBD" "a");
+  EXPECT_EQ(detokenizer.Push(Byte('a')),
+            "\xEF\xBF\xBD"
+            "a");
   EXPECT_EQ(detokenizer.Push(Byte(0xFF)), "\xEF\xBF\xBD");
   EXPECT_EQ(detokenizer.Push(Byte(0xC3)), "");
   EXPECT_EQ(detokenizer.Flush(), "\xEF\xBF\xBD");
@@ -60,9 +62,10 @@ TEST_F(DetokenizerTest, UnknownIdsAreNothing) {
 }
 
 TEST(Utf8, WellFormedAndNot) {
-  for (const std::string text : {"", "a", "é", "中", "😀", "\xF4\x8F\xBF\xBF", "\xED\x9F\xBF", "\xEE\x80\x80"}) EXPECT_TRUE(IsUtf8(text));
-  for (const std::string text : {"\x80", "\xC0\x80", "\xC1\xBF", "\xE0\x80\x80", "\xED\xA0\x80", "\xF0\x80\x80\x80", "\xF4\x90\x80\x80",
-                                 "\xF5\x80\x80\x80", "\xFF", "\xC3", "\xE4\xB8", "\xF0\x9F\x98"}) {
+  for (const std::string text : {"", "a", "é", "中", "😀", "\xF4\x8F\xBF\xBF", "\xED\x9F\xBF", "\xEE\x80\x80"})
+    EXPECT_TRUE(IsUtf8(text));
+  for (const std::string text : {"\x80", "\xC0\x80", "\xC1\xBF", "\xE0\x80\x80", "\xED\xA0\x80", "\xF0\x80\x80\x80",
+                                 "\xF4\x90\x80\x80", "\xF5\x80\x80\x80", "\xFF", "\xC3", "\xE4\xB8", "\xF0\x9F\x98"}) {
     EXPECT_FALSE(IsUtf8(text)) << testing::PrintToString(text);
   }
   EXPECT_EQ(ReplaceInvalidUtf8("a\xE2\x82z", ReplaceUnit::kPart), "a\xEF\xBF\xBDz");

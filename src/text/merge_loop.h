@@ -1,5 +1,6 @@
-// The merge loop that byte-level BPE and SentencePiece-style BPE share: of all adjacent pairs that may merge, the one with the best
-// priority merges first, the leftmost among equals, until none is left. O(n log n) in the length of the text.
+// The merge loop that byte-level BPE and SentencePiece-style BPE share: of all adjacent pairs that may merge, the one
+// with the best priority merges first, the leftmost among equals, until none is left. O(n log n) in the length of the
+// text.
 #pragma once
 
 #include <algorithm>
@@ -45,7 +46,8 @@ class MergeLoop {
       queue_.pop_back();
       MergeSymbol& left = symbols_[best.left];
       MergeSymbol& right = symbols_[best.right];
-      if (left.size == 0 || right.size == 0 || left.size + right.size != best.size) continue;  // one of them has merged since
+      if (left.size == 0 || right.size == 0 || left.size + right.size != best.size)
+        continue;  // one of them has merged since
       left.size += right.size;
       right.size = 0;
       left.next = right.next;

@@ -23,8 +23,9 @@ Result<PreTokenizer> PreTokenizer::ByName(std::string_view name) {
     }
     known.append(known.empty() ? "" : ", ").append(rule.name);
   }
-  return UnimplementedError("tokenizer.ggml.pre: expected one of {}, got '{}'; this model's text would be cut into wrong tokens",
-                            known, name);
+  return UnimplementedError(
+      "tokenizer.ggml.pre: expected one of {}, got '{}'; this model's text would be cut into wrong tokens", known,
+      name);
 }
 
 Result<std::vector<uint32_t>> PreTokenizer::Split(std::string_view text) const {

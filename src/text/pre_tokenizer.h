@@ -1,5 +1,5 @@
-// PreTokenizer: the regular expressions by which a byte-level BPE tokenizer cuts a text into words before it merges bytes, by the
-// name in tokenizer.ggml.pre. Const; thread safe.
+// PreTokenizer: the regular expressions by which a byte-level BPE tokenizer cuts a text into words before it merges
+// bytes, by the name in tokenizer.ggml.pre. Const; thread safe.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,10 @@ namespace candor {
 
 struct PreTokenizerRule {
   std::string_view name;
-  std::vector<std::string_view> patterns;  // each cuts the pieces that the one before left: matches and the gaps between them
-  bool ignore_merges = false;              // a word that is a token is that token, whatever the merges say
-  bool add_bos = false;                    // its models begin every text with BOS unless the file says otherwise
+  std::vector<std::string_view>
+      patterns;                // each cuts the pieces that the one before left: matches and the gaps between them
+  bool ignore_merges = false;  // a word that is a token is that token, whatever the merges say
+  bool add_bos = false;        // its models begin every text with BOS unless the file says otherwise
 };
 
 class PreTokenizer {

@@ -1,8 +1,8 @@
 #include "text/pre_tokenizer.h"
 
-// The expressions are those of the models' own tokenizer.json files (and of the GPT-2 and cl100k/o200k vocabularies that these copy), in
-// the syntax of Rust's regex crate: `(?i:'s|…)` is spelt out. Where llama.cpp approximates (gpt-4o, tekken: upper and lower case of
-// ASCII only), the model's own rule is used.
+// The expressions are those of the models' own tokenizer.json files (and of the GPT-2 and cl100k/o200k vocabularies
+// that these copy), in the syntax of Rust's regex crate: `(?i:'s|…)` is spelt out. Where llama.cpp approximates
+// (gpt-4o, tekken: upper and lower case of ASCII only), the model's own rule is used.
 
 namespace candor {
 namespace {
@@ -26,20 +26,23 @@ constexpr std::string_view kGpt2 = R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+|
 constexpr std::string_view kLlama3 = CONTRACTIONS "|" WORD R"(|\p{N}{1,3}|)" SYMBOLS R"([\r\n]*|)" LINES "|" BLANKS;
 constexpr std::string_view kQwen2 = CONTRACTIONS "|" WORD R"(|\p{N}|)" SYMBOLS R"([\r\n]*|)" LINES "|" BLANKS;
 constexpr std::string_view kQwen2NoContractions = WORD R"(|\p{N}|)" SYMBOLS R"([\r\n]*|)" LINES "|" BLANKS;
-constexpr std::string_view kQwen35 = CONTRACTIONS R"(|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|)" LINES
-    "|" BLANKS;
+constexpr std::string_view kQwen35 =
+    CONTRACTIONS R"(|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|)" LINES "|" BLANKS;
 constexpr std::string_view kMiniCpm5 = CONTRACTIONS "|" WORD R"(|\p{N}+|)" SYMBOLS R"([\r\n]*|)" LINES "|" BLANKS;
 constexpr std::string_view kSeedCoder = CONTRACTIONS "|" WORD R"(|\p{N}| ?[^\s\p{L}\p{N}\r\n]+|)" LINES "|" BLANKS;
-constexpr std::string_view kBailing = R"('[sSdDmMtT]|'[lL][lL]|'[vV][eE]|'[rR][eE]|)" WORD R"(|\p{N}|)" SYMBOLS
-    R"([\r\n]*|\s*[\r\n]|)" BLANKS;
-constexpr std::string_view kExaoneMoe = CONTRACTIONS R"(|[^\r\n\p{L}\p{N}]?(?:\p{L}\p{M}*(?: \p{L}\p{M}*)*)+|\p{N}|)" SYMBOLS
-    R"([\r\n/]?|\s*[\r\n]|)" BLANKS;
-constexpr std::string_view kGpt4o = CASED_WORD("(?:" CONTRACTIONS ")?") R"(|\p{N}{1,3}|)" SYMBOLS R"([\r\n/]*|)" LINES "|" BLANKS;
-constexpr std::string_view kYoutu = CASED_WORD("(?:" CONTRACTIONS ")?") R"(|\p{N}|)" SYMBOLS R"([\r\n/]*|)" LINES "|" BLANKS;
+constexpr std::string_view kBailing =
+    R"('[sSdDmMtT]|'[lL][lL]|'[vV][eE]|'[rR][eE]|)" WORD R"(|\p{N}|)" SYMBOLS R"([\r\n]*|\s*[\r\n]|)" BLANKS;
+constexpr std::string_view kExaoneMoe = CONTRACTIONS
+    R"(|[^\r\n\p{L}\p{N}]?(?:\p{L}\p{M}*(?: \p{L}\p{M}*)*)+|\p{N}|)" SYMBOLS R"([\r\n/]?|\s*[\r\n]|)" BLANKS;
+constexpr std::string_view kGpt4o =
+    CASED_WORD("(?:" CONTRACTIONS ")?") R"(|\p{N}{1,3}|)" SYMBOLS R"([\r\n/]*|)" LINES "|" BLANKS;
+constexpr std::string_view kYoutu =
+    CASED_WORD("(?:" CONTRACTIONS ")?") R"(|\p{N}|)" SYMBOLS R"([\r\n/]*|)" LINES "|" BLANKS;
 constexpr std::string_view kTekken = CASED_WORD("") R"(|\p{N}|)" SYMBOLS R"([\r\n/]*|)" LINES "|" BLANKS;
 constexpr std::string_view kDeepSeek3 = DEEPSEEK_PUNCTUATED_WORD R"(| ?[\p{P}\p{S}]+[\r\n]*|)" LINES "|" BLANKS;
 constexpr std::string_view kSpark = DEEPSEEK_PUNCTUATED_WORD R"(| ?[\p{P}\p{S}]+|[\r\n]|)" BLANKS;
-constexpr std::string_view kDeepSeekLetters = R"(\s?[)"
+constexpr std::string_view kDeepSeekLetters =
+    R"(\s?[)"
     R"(A-Za-z\x{B5}\x{C0}-\x{D6}\x{D8}-\x{F6}\x{F8}-\x{1BA}\x{1BC}-\x{1BF}\x{1C4}-\x{293}\x{295}-\x{2AF})"
     R"(\x{370}-\x{373}\x{376}\x{377}\x{37B}-\x{37D}\x{37F}\x{386}\x{388}-\x{38A}\x{38C}\x{38E}-\x{3A1})"
     R"(\x{3A3}-\x{3F5}\x{3F7}-\x{481}\x{48A}-\x{52F}\x{531}-\x{556}\x{10A0}-\x{10C5}\x{13A0}-\x{13F5})"
@@ -54,7 +57,8 @@ constexpr std::string_view kDeepSeekLetters = R"(\s?[)"
     R"(\x{10400}-\x{1044F}\x{104B0}-\x{104D3}\x{104D8}-\x{104FB}\x{10C80}-\x{10CB2}\x{10CC0}-\x{10CF2})"
     R"(\x{118A0}-\x{118DF}\x{1E900}-\x{1E943})"
     R"(]+)";
-constexpr std::string_view kDeepSeekSymbols = R"(\s?[!-/:-~\x{FF01}-\x{FF0F}\x{FF1A}-\x{FF5E}\x{2018}-\x{201F}\x{3000}-\x{3002}]+)";
+constexpr std::string_view kDeepSeekSymbols =
+    R"(\s?[!-/:-~\x{FF01}-\x{FF0F}\x{FF1A}-\x{FF5E}\x{2018}-\x{201F}\x{3000}-\x{3002}]+)";
 constexpr std::string_view kCjkOld = R"([\x{4E00}-\x{9FA5}\x{0800}-\x{4E00}\x{AC00}-\x{D7FF}]+)";
 constexpr std::string_view kCjk = R"([\x{4E00}-\x{9FA5}\x{3040}-\x{309F}\x{30A0}-\x{30FF}]+)";
 constexpr std::string_view kYoutuScripts =
@@ -77,17 +81,20 @@ std::vector<PreTokenizerRule> MakeRules() {
     bool add_bos = false;
   };
   const Family families[] = {
-      {{"gpt2", "gpt-2", "phi-2", "mpt", "olmo", "jais", "trillion", "granite-docling", "exaone4", "gigachat", "a.x-4.0", "mellum",
-        "modern-bert", "jina-es", "jina-de", "jina-v2-es", "jina-v2-de"},
+      {{"gpt2", "gpt-2", "phi-2", "mpt", "olmo", "jais", "trillion", "granite-docling", "exaone4", "gigachat",
+        "a.x-4.0", "mellum", "modern-bert", "jina-es", "jina-de", "jina-v2-es", "jina-v2-de"},
        {kGpt2}},
       {{"default"}, {kPunctuation, kGpt2, kDigits, kThreeDigits}},
       {{"smollm", "starcoder", "refact", "command-r", "codeshell", "exaone", "minerva-7b", "mellum2"}, {kDigit, kGpt2}},
       {{"falcon"}, {kFalconPunctuation, kGpt2, kThreeDigits}},
       {{"llama-bpe", "llama3", "llama-v3", "falcon3", "falcon-h1", "pixtral", "midm-2.0", "lfm2", "jina-v5-nano"},
-       {kLlama3}, true, true},
+       {kLlama3},
+       true,
+       true},
       {{"dbrx", "smaug-bpe", "chatglm-bpe"}, {kLlama3}},
       {{"glm4", "glm5"}, {kLlama3}, true},
-      {{"qwen2", "deepseek-r1-qwen", "stablelm2", "megrez", "hunyuan", "kormo", "f2llmv2", "grok-2", "solar-open"}, {kQwen2}},
+      {{"qwen2", "deepseek-r1-qwen", "stablelm2", "megrez", "hunyuan", "kormo", "f2llmv2", "grok-2", "solar-open"},
+       {kQwen2}},
       {{"qwen35"}, {kQwen35}},
       {{"ufakzeka"}, {kQwen2NoContractions}},
       {{"laguna"}, {R"([^\n]+|[\n]+)", kQwen2}},

@@ -23,22 +23,23 @@ std::vector<std::string> Words(const PreTokenizer& pre_tokenizer, const std::str
 }
 
 TEST(PreTokenizer, WordsMatchOniguruma) {
-  const nlohmann::json golden = text_testing::ReadJson("tests/goldens/pre_tokenizers.json");
+  const nlohmann::ordered_json golden = text_testing::ReadJson("tests/goldens/pre_tokenizers.json");
   ASSERT_GE(golden["rules"].size(), 16u);
-  for (const nlohmann::json& rule : golden["rules"]) {
+  for (const nlohmann::ordered_json& rule : golden["rules"]) {
     const auto pre_tokenizer = PreTokenizer::ByName(rule["name"].get<std::string>());
     ASSERT_TRUE(pre_tokenizer.ok()) << pre_tokenizer.status().message();
     for (size_t i = 0; i < golden["texts"].size(); ++i) {
       const std::string text = golden["texts"][i];
-      EXPECT_EQ(Words(*pre_tokenizer, text), rule["words"][i].get<std::vector<std::string>>()) << rule["name"] << ": " << golden["texts"][i];
+      EXPECT_EQ(Words(*pre_tokenizer, text), rule["words"][i].get<std::vector<std::string>>())
+          << rule["name"] << ": " << golden["texts"][i];
     }
   }
 }
 
 TEST(PreTokenizer, EveryRuleCompilesAndTakesLinearTime) {
   std::set<std::string_view> names;
-  const std::string texts[] = {std::string(200000, ' '), std::string(200000, ' ') + "x", std::string(200000, 'A'),
-                               std::string(200000, '\n'), std::string(200000, '9'), std::string(200000, '\'')};
+  const std::string texts[] = {std::string(200000, ' '),  std::string(200000, ' ') + "x", std::string(200000, 'A'),
+                               std::string(200000, '\n'), std::string(200000, '9'),       std::string(200000, '\'')};
   std::vector<std::vector<std::string_view>> seen;
   for (const PreTokenizerRule& rule : PreTokenizerRules()) {
     EXPECT_TRUE(names.insert(rule.name).second) << rule.name << " is in the table twice";

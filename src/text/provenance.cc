@@ -60,7 +60,8 @@ std::vector<std::string> StringLiterals(std::string_view source) {
 }
 
 bool ContainsAny(std::string_view text, const std::vector<std::string>& parts) {
-  return std::any_of(parts.begin(), parts.end(), [&](const std::string& part) { return text.find(part) != std::string_view::npos; });
+  return std::any_of(parts.begin(), parts.end(),
+                     [&](const std::string& part) { return text.find(part) != std::string_view::npos; });
 }
 
 void Append(std::vector<TextSegment>& segments, std::string_view text, bool markup) {
@@ -115,7 +116,8 @@ Provenance::StandIns Provenance::Choose(std::string_view used) const {
 size_t Provenance::ControlTokenSize(std::string_view text) const {
   for (const size_t length : lengths_) {
     if (length > text.size()) continue;
-    if (std::binary_search(control_tokens_.begin(), control_tokens_.end(), text.substr(0, length), std::less<>())) return length;
+    if (std::binary_search(control_tokens_.begin(), control_tokens_.end(), text.substr(0, length), std::less<>()))
+      return length;
   }
   return 0;
 }
@@ -129,7 +131,8 @@ std::vector<bool> Provenance::BytesToKeep(std::string_view text) const {
   std::vector<bool> keep(text.size());
   for (const std::string& literal : literals_) {
     for (size_t at = text.find(literal); at != std::string_view::npos; at = text.find(literal, at + 1)) {
-      std::fill(keep.begin() + static_cast<ptrdiff_t>(at), keep.begin() + static_cast<ptrdiff_t>(at + literal.size()), true);
+      std::fill(keep.begin() + static_cast<ptrdiff_t>(at), keep.begin() + static_cast<ptrdiff_t>(at + literal.size()),
+                true);
     }
   }
   return keep;

@@ -1,8 +1,9 @@
-// Provenance: which characters of a rendered prompt came from a message. A template engine hands out plain strings, so the origin travels
-// inside them: before rendering, the first and last characters of what could be a control token (in most models '<' and '>') are
-// swapped in message texts for stand-in characters that occur nowhere else; after rendering they are swapped back and known to be text.
-// A stand-in is one character, so trimming, slicing, splitting and lengths work as they would; texts that the template itself looks for
-// (its string literals, such as '</think>') keep their characters, unless they are control tokens or the beginning or end of one.
+// Provenance: which characters of a rendered prompt came from a message. A template engine hands out plain strings, so
+// the origin travels inside them: before rendering, the first and last characters of what could be a control token (in
+// most models '<' and '>') are swapped in message texts for stand-in characters that occur nowhere else; after
+// rendering they are swapped back and known to be text. A stand-in is one character, so trimming, slicing, splitting
+// and lengths work as they would; texts that the template itself looks for (its string literals, such as '</think>')
+// keep their characters, unless they are control tokens or the beginning or end of one.
 #pragma once
 
 #include <string>
@@ -23,8 +24,8 @@ class Provenance {
     std::vector<char32_t> characters;  // one per marked character
     std::string all;                   // the same as UTF-8
   };
-  // Characters that do not occur in `used`: everything that goes into the rendering, concatenated. Fewer than the marked characters
-  // only when nearly all of plane 16 is in use.
+  // Characters that do not occur in `used`: everything that goes into the rendering, concatenated. Fewer than the
+  // marked characters only when nearly all of plane 16 is in use.
   StandIns Choose(std::string_view used) const;
   bool IsComplete(const StandIns& stand_ins) const { return stand_ins.characters.size() == marked_.size(); }
 

@@ -44,7 +44,8 @@ std::span<const uint32_t> SpecialTokens::LengthsAt(std::string_view text, size_t
   return lengths_.find(key)->second;
 }
 
-TokenId SpecialTokens::MatchAt(std::string_view text, size_t position, size_t size, std::span<const TextRange> markup) const {
+TokenId SpecialTokens::MatchAt(std::string_view text, size_t position, size_t size,
+                               std::span<const TextRange> markup) const {
   if (position + size > text.size()) return -1;
   const TokenId id = vocabulary_.Find(text.substr(position, size));
   if (id < 0) return -1;
@@ -54,7 +55,8 @@ TokenId SpecialTokens::MatchAt(std::string_view text, size_t position, size_t si
   return InOneRange(markup, position, position + size) ? id : -1;
 }
 
-std::vector<SpecialTokens::Candidate> SpecialTokens::FindCandidates(std::string_view text, std::span<const TextRange> markup,
+std::vector<SpecialTokens::Candidate> SpecialTokens::FindCandidates(std::string_view text,
+                                                                    std::span<const TextRange> markup,
                                                                     std::vector<uint32_t>& lengths) const {
   std::vector<Candidate> candidates;
   std::vector<bool> seen(vocabulary_.longest_text() + 1);
@@ -81,7 +83,8 @@ std::vector<Fragment> SpecialTokens::Partition(std::string_view text, std::span<
   for (const uint32_t length : lengths) {
     std::erase_if(candidates, [&](const Candidate& c) { return taken[c.position]; });
     for (const auto& [position, longest] : candidates) {
-      if (longest < length || position + length > text.size() || taken[position] || taken[position + length - 1]) continue;
+      if (longest < length || position + length > text.size() || taken[position] || taken[position + length - 1])
+        continue;
       const auto begin = taken.begin() + position;
       if (std::find(begin, begin + length, true) != begin + length) continue;
       const TokenId token = MatchAt(text, position, length, markup);

@@ -1,5 +1,6 @@
-// SpecialTokens: cuts a text at the tokens that are matched whole, before any splitting or merging. The longest token is cut out
-// first, everywhere, then the next longest (llama.cpp's rule). User-defined tokens always match; control tokens only in markup.
+// SpecialTokens: cuts a text at the tokens that are matched whole, before any splitting or merging. The longest token
+// is cut out first, everywhere, then the next longest (llama.cpp's rule). User-defined tokens always match; control
+// tokens only in markup.
 #pragma once
 
 #include <array>
@@ -47,7 +48,8 @@ class SpecialTokens {
                                         std::vector<uint32_t>& lengths) const;
 
   const Vocabulary& vocabulary_;
-  // The lengths of special tokens that start with two given bytes, descending (a token of one byte is under every second byte).
+  // The lengths of special tokens that start with two given bytes, descending (a token of one byte is under every
+  // second byte).
   std::bitset<65536> starts_;
   std::unordered_map<uint16_t, std::vector<uint32_t>> lengths_;
 };

@@ -32,7 +32,8 @@ int ByteOf(std::string_view text) {
   return high < 0 || low < 0 ? -1 : high * 16 + low;
 }
 
-// The size that the first byte of a character promises. An ill-formed character is not repaired: its bytes become byte tokens.
+// The size that the first byte of a character promises. An ill-formed character is not repaired: its bytes become byte
+// tokens.
 uint32_t PromisedSize(char lead) {
   const auto byte = static_cast<uint8_t>(lead);
   return byte < 0xC0 ? 1 : byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4;
@@ -82,8 +83,8 @@ Status SpmTokenizer::ReadScores() {
   CANDOR_ASSIGN_OR_RETURN(const std::vector<float> scores, vocabulary().file().GetF32Array(kKey));
   const auto size = static_cast<size_t>(vocabulary_size());
   if (scores.size() < size) {
-    return InvalidArgumentError("{}: expected a score for each of {} tokens, got {}; the file's vocabulary is broken", kKey, size,
-                                scores.size());
+    return InvalidArgumentError("{}: expected a score for each of {} tokens, got {}; the file's vocabulary is broken",
+                                kKey, size, scores.size());
   }
   priorities_.resize(size);
   for (size_t i = 0; i < size; ++i) priorities_[i] = PriorityOf(scores[i]);
@@ -123,7 +124,8 @@ Status SpmTokenizer::AppendPiece(std::string_view piece, std::vector<TokenId>& i
     }
     if (id < 0) {
       return InvalidArgumentError(
-          "tokenizer.ggml.tokens: expected a token for byte 0x{:02X} or an unknown token, got neither; the file's vocabulary is broken",
+          "tokenizer.ggml.tokens: expected a token for byte 0x{:02X} or an unknown token, got neither; the file's "
+          "vocabulary is broken",
           static_cast<uint8_t>(byte));
     }
     ids.push_back(id);

@@ -1,5 +1,6 @@
-// SpmTokenizer: SentencePiece-style BPE (tokenizer.ggml.model = llama; Llama 2, Gemma). Spaces are written as U+2581, of all adjacent
-// pairs whose concatenation is a token the one with the highest score merges first, and what is no token falls back to bytes <0xXX>.
+// SpmTokenizer: SentencePiece-style BPE (tokenizer.ggml.model = llama; Llama 2, Gemma). Spaces are written as U+2581,
+// of all adjacent pairs whose concatenation is a token the one with the highest score merges first, and what is no
+// token falls back to bytes <0xXX>.
 #pragma once
 
 #include <array>
@@ -22,7 +23,7 @@ class SpmTokenizer final : public VocabularyTokenizer {
   std::string PlainBytes(TokenId id) const override;
   Status AppendPiece(std::string_view piece, std::vector<TokenId>& ids) const;
 
-  std::vector<uint32_t> priorities_;     // per token: smaller merges first; kNoMerge: a token that text does not become
+  std::vector<uint32_t> priorities_;  // per token: smaller merges first; kNoMerge: a token that text does not become
   std::array<TokenId, 256> byte_tokens_;  // -1: none
   bool add_space_prefix_ = true;
 };

@@ -30,10 +30,11 @@ inline std::shared_ptr<const ModelFile> CachedModel(const std::string& name) {
 }
 
 // A file of the repository; tests run in its root.
-inline nlohmann::json ReadJson(const std::string& path) {
+// Keys keep their order: templates print them.
+inline nlohmann::ordered_json ReadJson(const std::string& path) {
   std::ifstream in(path);
   EXPECT_TRUE(in.good()) << path << ": expected a file of the repository; run the tests from its root";
-  return nlohmann::json::parse(in, nullptr, /*allow_exceptions=*/false);
+  return nlohmann::ordered_json::parse(in, nullptr, /*allow_exceptions=*/false);
 }
 
 using Metadata = std::vector<std::pair<std::string, MetadataValue>>;
@@ -67,7 +68,8 @@ class MetadataFile {
   std::vector<std::shared_ptr<const std::vector<std::string>>> held_;
 };
 
-// Byte-level BPE: the 256 bytes as tokens 0 to 255 in the order of GPT-2's characters, then what merges make, then special tokens.
+// Byte-level BPE: the 256 bytes as tokens 0 to 255 in the order of GPT-2's characters, then what merges make, then
+// special tokens.
 struct SpecialEntry {
   std::string text;
   int64_t type;  // 3: control, 4: user-defined

@@ -10,8 +10,9 @@ Result<std::unique_ptr<const Tokenizer>> Tokenizer::Load(std::shared_ptr<const M
   constexpr std::string_view kModelKey = "tokenizer.ggml.model";
   CANDOR_ASSIGN_OR_RETURN(const std::string_view model, file->GetString(kModelKey));
   if (model != "gpt2" && model != "llama") {
-    return UnimplementedError("{}: expected gpt2 (byte-level BPE) or llama (SentencePiece BPE), got '{}'; use a model with one of these",
-                              kModelKey, model);
+    return UnimplementedError(
+        "{}: expected gpt2 (byte-level BPE) or llama (SentencePiece BPE), got '{}'; use a model with one of these",
+        kModelKey, model);
   }
   const bool is_bpe = model == "gpt2";
   CANDOR_ASSIGN_OR_RETURN(Vocabulary read, Vocabulary::Read(std::move(file)));

@@ -1,5 +1,5 @@
-// Fuzz target: a vocabulary and a text, both from the input. Whatever they are, loading and encoding end with a value or a status, ids are
-// in range, and every id decodes.
+// Fuzz target: a vocabulary and a text, both from the input. Whatever they are, loading and encoding end with a value
+// or a status, ids are in range, and every id decodes.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -36,7 +36,9 @@ class Input {
 
 std::shared_ptr<const ModelFile> MakeFile(Input& input) {
   std::vector<std::pair<std::string, MetadataValue>> metadata;
-  const auto set = [&](const char* key, MetadataValue value) { metadata.emplace_back(std::string("tokenizer.ggml.") + key, std::move(value)); };
+  const auto set = [&](const char* key, MetadataValue value) {
+    metadata.emplace_back(std::string("tokenizer.ggml.") + key, std::move(value));
+  };
   const uint8_t flags = input.Byte();
   const auto& rules = PreTokenizerRules();
   const std::string_view pre = rules[input.Byte() % rules.size()].name;
@@ -86,7 +88,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto tokenizer = Tokenizer::Load(MakeFile(input));
   if (!tokenizer.ok()) return 0;
   const std::string_view text = input.Take(size);
-  for (const bool parse_special : {false, true}) CheckIds(**tokenizer, (*tokenizer)->Encode(text, {.parse_special = parse_special}));
+  for (const bool parse_special : {false, true})
+    CheckIds(**tokenizer, (*tokenizer)->Encode(text, {.parse_special = parse_special}));
   const size_t half = text.size() / 2;
   const TextSegment segments[] = {{std::string(text.substr(0, half)), true}, {std::string(text.substr(half)), false}};
   CheckIds(**tokenizer, (*tokenizer)->EncodeSegments(segments, true));

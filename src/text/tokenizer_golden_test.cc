@@ -1,4 +1,5 @@
-// Real vocabularies against independent implementations: llama.cpp's ids (tests/goldens) and Hugging Face's (tests/models/*.json).
+// Real vocabularies against independent implementations: llama.cpp's ids (tests/goldens) and Hugging Face's
+// (tests/models/*.json).
 #include <chrono>
 
 #include "text/testing.h"
@@ -52,9 +53,9 @@ class TokenizerGolden : public testing::TestWithParam<Golden> {
 };
 
 TEST_P(TokenizerGolden, TextsMatchLlamaCpp) {
-  const nlohmann::json golden = ReadJson("tests/goldens/tokenize_" + GetParam().key + ".json");
+  const nlohmann::ordered_json golden = ReadJson("tests/goldens/tokenize_" + GetParam().key + ".json");
   ASSERT_GE(golden["texts"].size(), 40u);
-  for (const nlohmann::json& entry : golden["texts"]) {
+  for (const nlohmann::ordered_json& entry : golden["texts"]) {
     const std::string text = entry.contains("text") ? entry["text"].get<std::string>() : DecodeBase64(entry["base64"]);
     const auto plain = entry["ids"].get<std::vector<TokenId>>();
     EXPECT_EQ(Ids(text, false), plain) << entry["name"];
@@ -64,33 +65,42 @@ TEST_P(TokenizerGolden, TextsMatchLlamaCpp) {
 
 TEST_P(TokenizerGolden, PromptsMatchLlamaCpp) {
   for (const std::string suffix : {"", "_more"}) {
-    const nlohmann::json golden = ReadJson("tests/goldens/" + GetParam().key + suffix + ".json");
+    const nlohmann::ordered_json golden = ReadJson("tests/goldens/" + GetParam().key + suffix + ".json");
     ASSERT_FALSE(golden["prompts"].empty());
-    for (const nlohmann::json& prompt : golden["prompts"]) {
+    for (const nlohmann::ordered_json& prompt : golden["prompts"]) {
       const bool parse_special = prompt.value("parse_special", prompt.contains("rendered"));
       const std::string text = prompt.contains("rendered") ? prompt["rendered"] : prompt["text"];
-      EXPECT_EQ(Ids(text, parse_special), prompt["prompt_ids"].get<std::vector<TokenId>>()) << prompt.dump().substr(0, 200);
+      EXPECT_EQ(Ids(text, parse_special), prompt["prompt_ids"].get<std::vector<TokenId>>())
+          << prompt.dump().substr(0, 200);
       for (const bool other : {false, true}) {
         const std::string key = std::string("prompt_ids_with_parse_special_") + (other ? "true" : "false");
-        if (prompt.contains(key)) EXPECT_EQ(Ids(text, other), prompt[key].get<std::vector<TokenId>>()) << key;
+        if (prompt.contains(key)) {
+          EXPECT_EQ(Ids(text, other), prompt[key].get<std::vector<TokenId>>()) << key;
+        }
       }
     }
   }
 }
 
 TEST_P(TokenizerGolden, ValidTextComesBack) {
-  const nlohmann::json golden = ReadJson("tests/goldens/tokenize_" + GetParam().key + ".json");
-  for (const nlohmann::json& entry : golden["texts"]) {
+  const nlohmann::ordered_json golden = ReadJson("tests/goldens/tokenize_" + GetParam().key + ".json");
+  for (const nlohmann::ordered_json& entry : golden["texts"]) {
     // SmolLM2's vocabulary lacks some bytes; U+2581 is a space to SentencePiece.
-    if (!entry.contains("text") || entry["name"] == "sp_mark") continue;
+    if (!entry.contains("text")) continue;
     const std::string text = entry["text"];
+    if (text.find("\u2581") != std::string::npos) continue;
     const std::string back = tokenizer_->Decode(Ids(text, false), false);
-    if (GetParam().name == "Gemma") EXPECT_EQ(back, text) << entry["name"];
-    if (GetParam().name == "SmolLM2" && entry["name"].get<std::string>().starts_with("long_")) EXPECT_EQ(back, text) << entry["name"];
+    if (GetParam().name == "Gemma") {
+      EXPECT_EQ(back, text) << entry["name"];
+    }
+    if (GetParam().name == "SmolLM2" && entry["name"].get<std::string>().starts_with("long_")) {
+      EXPECT_EQ(back, text) << entry["name"];
+    }
   }
 }
 
-// A megabyte of anything is encoded at more than a megabyte per second; a debug build or a busy machine gets ten times as long.
+// A megabyte of anything is encoded at more than a megabyte per second; a debug build or a busy machine gets ten times
+// as long.
 TEST_P(TokenizerGolden, MegabyteOfAnything) {
   constexpr size_t kMegabyte = 1000000;
   const auto repeat = [](const std::string& unit) {
@@ -138,9 +148,9 @@ TEST(TinyModels, TextsMatchHuggingFace) {
     ASSERT_NE(file, nullptr);
     const auto tokenizer = Tokenizer::Load(file);
     ASSERT_TRUE(tokenizer.ok()) << tokenizer.status().message();
-    const nlohmann::json reference = ReadJson("tests/models/" + name + ".json");
+    const nlohmann::ordered_json reference = ReadJson("tests/models/" + name + ".json");
     ASSERT_FALSE(reference["tokenizer"].empty());
-    for (const nlohmann::json& entry : reference["tokenizer"]) {
+    for (const nlohmann::ordered_json& entry : reference["tokenizer"]) {
       const auto ids = (*tokenizer)->Encode(entry["text"].get<std::string>(), {.add_special = false});
       ASSERT_TRUE(ids.ok()) << ids.status().message();
       EXPECT_EQ(*ids, entry["ids"].get<std::vector<TokenId>>()) << name << ": " << entry["text"];

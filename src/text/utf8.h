@@ -7,11 +7,12 @@
 
 namespace candor {
 
-// The front of a text: a well-formed character, or the longest ill-formed part that U+FFFD stands for (Unicode 16, section 3.9).
+// The front of a text: a well-formed character, or the longest ill-formed part that U+FFFD stands for (Unicode 16,
+// section 3.9).
 struct Utf8Unit {
-  size_t size = 0;         // bytes; 0 only at the end of the text
+  size_t size = 0;  // bytes; 0 only at the end of the text
   bool valid = false;
-  bool cut_off = false;    // ill-formed only because the text ends: more bytes could complete it
+  bool cut_off = false;  // ill-formed only because the text ends: more bytes could complete it
 };
 Utf8Unit NextUtf8(std::string_view text);
 

@@ -7,9 +7,23 @@ namespace {
 
 // Texts that end a reply in some model family, whatever its file calls eos.
 constexpr std::string_view kEndMarkers[] = {
-    "<|im_end|>",      "<|eot_id|>",         "<|eom_id|>", "<end_of_turn>", "<|end|>",  "<|endoftext|>",
-    "<|end_of_text|>", "<end_of_utterance>", "</s>",       "<|return|>",    "<|call|>", "<EOT>",
-    "[EOT]",           "[EOS]",              "<eos>",      "<turn|>",       "<｜end▁of▁sentence｜>",
+    "<|im_end|>",
+    "<|eot_id|>",
+    "<|eom_id|>",
+    "<end_of_turn>",
+    "<|end|>",
+    "<|endoftext|>",
+    "<|end_of_text|>",
+    "<end_of_utterance>",
+    "</s>",
+    "<|return|>",
+    "<|call|>",
+    "<EOT>",
+    "[EOT]",
+    "[EOS]",
+    "<eos>",
+    "<turn|>",
+    "<｜end▁of▁sentence｜>",
 };
 
 bool IsEndMarker(std::string_view text) {
@@ -28,8 +42,9 @@ Result<Vocabulary> Vocabulary::Read(std::shared_ptr<const ModelFile> file) {
   CANDOR_ASSIGN_OR_RETURN(vocabulary.texts_, vocabulary.file_->GetStrings("tokenizer.ggml.tokens"));
   constexpr size_t kMostTokens = size_t{1} << 24;
   if (vocabulary.texts_.empty() || vocabulary.texts_.size() > kMostTokens) {
-    return InvalidArgumentError("tokenizer.ggml.tokens: expected 1 to {} tokens, got {}; the file's vocabulary is broken",
-                                kMostTokens, vocabulary.texts_.size());
+    return InvalidArgumentError(
+        "tokenizer.ggml.tokens: expected 1 to {} tokens, got {}; the file's vocabulary is broken", kMostTokens,
+        vocabulary.texts_.size());
   }
   CANDOR_RETURN_IF_ERROR(vocabulary.ReadKinds());
   CANDOR_RETURN_IF_ERROR(vocabulary.ReadSpecialIds());
@@ -44,13 +59,14 @@ Status Vocabulary::ReadKinds() {
   if (file_->FindMetadata(kKey) == nullptr) return OkStatus();
   CANDOR_ASSIGN_OR_RETURN(const std::vector<int32_t> types, file_->GetI32Array(kKey));
   if (types.size() < texts_.size()) {
-    return InvalidArgumentError("{}: expected one entry for each of {} tokens, got {}; the file's vocabulary is broken", kKey,
-                                texts_.size(), types.size());
+    return InvalidArgumentError("{}: expected one entry for each of {} tokens, got {}; the file's vocabulary is broken",
+                                kKey, texts_.size(), types.size());
   }
   for (size_t i = 0; i < kinds_.size(); ++i) {
     const int32_t type = types[i];
     if (type < 0 || type > 6) {
-      return InvalidArgumentError("{}: expected 0 to 6, got {} for token {}; the file's vocabulary is broken", kKey, type, i);
+      return InvalidArgumentError("{}: expected 0 to 6, got {} for token {}; the file's vocabulary is broken", kKey,
+                                  type, i);
     }
     if (type != 0) kinds_[i] = static_cast<TokenKind>(type);
     if (IsSpecial(kinds_[i]) && !texts_[i].empty()) special_tokens_.push_back(static_cast<TokenId>(i));
@@ -71,8 +87,9 @@ Status Vocabulary::ReadSpecialIds() {
     if (file_->FindMetadata(key) == nullptr) continue;
     CANDOR_ASSIGN_OR_RETURN(const uint32_t value, file_->GetU32(key));
     if (value >= texts_.size()) {
-      return InvalidArgumentError("{}: expected an id below the vocabulary's {}, got {}; the file's vocabulary is broken", key,
-                                  texts_.size(), value);
+      return InvalidArgumentError(
+          "{}: expected an id below the vocabulary's {}, got {}; the file's vocabulary is broken", key, texts_.size(),
+          value);
     }
     id = static_cast<TokenId>(value);
   }
@@ -96,7 +113,8 @@ void Vocabulary::CollectEndMarkers() {
   for (const std::string_view marker : kEndMarkers) {
     const TokenId id = Find(marker);
     // A user-defined </s> is HTML's end of struck-out text (Gemma), not the end of a reply.
-    if (id >= 0 && IsSpecial(Kind(id)) && (marker != "</s>" || Kind(id) == TokenKind::kControl)) end_of_generation_.push_back(id);
+    if (id >= 0 && IsSpecial(Kind(id)) && (marker != "</s>" || Kind(id) == TokenKind::kControl))
+      end_of_generation_.push_back(id);
   }
 }
 
@@ -113,7 +131,9 @@ TokenId Vocabulary::FindPlain(std::string_view text) const {
   return kind == TokenKind::kControl || kind == TokenKind::kUnknown || kind == TokenKind::kByte ? -1 : id;
 }
 
-bool Vocabulary::MatchesInText(TokenId id) const { return Kind(id) == TokenKind::kUserDefined && !IsEndMarker(Text(id)); }
+bool Vocabulary::MatchesInText(TokenId id) const {
+  return Kind(id) == TokenKind::kUserDefined && !IsEndMarker(Text(id));
+}
 
 bool Vocabulary::IsEndOfGeneration(TokenId id) const {
   return std::find(end_of_generation_.begin(), end_of_generation_.end(), id) != end_of_generation_.end();

@@ -1,5 +1,6 @@
-// Vocabulary: the token texts of a model file with their kinds, the special ids, and a hash from text to id. Texts are views into the
-// model file; a vocabulary of 262k tokens loads in about ten milliseconds. Const after Read; thread safe.
+// Vocabulary: the token texts of a model file with their kinds, the special ids, and a hash from text to id. Texts are
+// views into the model file; a vocabulary of 262k tokens loads in about ten milliseconds. Const after Read; thread
+// safe.
 #pragma once
 
 #include <memory>
@@ -37,8 +38,8 @@ class Vocabulary {
   // Control, unknown and user-defined tokens, ascending.
   std::span<const TokenId> special_tokens() const { return special_tokens_; }
   bool IsEndOfGeneration(TokenId id) const;
-  // Is it cut out of any text? User-defined tokens are, but not those whose text ends a reply in some model family: a user may type that
-  // (llama.cpp's rule). The other special tokens match in markup only.
+  // Is it cut out of any text? User-defined tokens are, but not those whose text ends a reply in some model family: a
+  // user may type that (llama.cpp's rule). The other special tokens match in markup only.
   bool MatchesInText(TokenId id) const;
 
  private:

@@ -7,7 +7,8 @@ VocabularyTokenizer::VocabularyTokenizer(std::unique_ptr<const Vocabulary> vocab
 
 Status VocabularyTokenizer::ReadAddSpecial(bool add_bos_by_default) {
   const ModelFile& file = vocabulary_->file();
-  CANDOR_ASSIGN_OR_RETURN(add_bos_, file.GetBoolOr("tokenizer.ggml.add_bos_token", add_bos_by_default && ids_.bos >= 0));
+  CANDOR_ASSIGN_OR_RETURN(add_bos_,
+                          file.GetBoolOr("tokenizer.ggml.add_bos_token", add_bos_by_default && ids_.bos >= 0));
   CANDOR_ASSIGN_OR_RETURN(add_eos_, file.GetBoolOr("tokenizer.ggml.add_eos_token", false));
   const auto missing = [](std::string_view flag, std::string_view id) {
     return InvalidArgumentError("{}: expected {} in the file too, got none; the file's vocabulary is broken", flag, id);
@@ -21,7 +22,8 @@ Status VocabularyTokenizer::EncodeFragments(std::string_view text, std::span<con
                                             std::vector<TokenId>& ids) const {
   constexpr size_t kLargestText = size_t{1} << 30;
   if (text.size() > kLargestText) {
-    return ResourceExhaustedError("text: expected at most {} bytes, got {}; send it in parts", kLargestText, text.size());
+    return ResourceExhaustedError("text: expected at most {} bytes, got {}; send it in parts", kLargestText,
+                                  text.size());
   }
   bool after_special = true;
   for (const Fragment& fragment : special_tokens_.Partition(text, markup)) {
@@ -45,7 +47,8 @@ Result<std::vector<TokenId>> VocabularyTokenizer::Encode(std::string_view text, 
   return ids;
 }
 
-Result<std::vector<TokenId>> VocabularyTokenizer::EncodeSegments(std::span<const TextSegment> segments, bool add_special) const {
+Result<std::vector<TokenId>> VocabularyTokenizer::EncodeSegments(std::span<const TextSegment> segments,
+                                                                 bool add_special) const {
   std::string text;
   std::vector<TextRange> markup;
   for (const TextSegment& segment : segments) {

@@ -1,4 +1,5 @@
-// What both tokenizer kinds share: special tokens are cut out first, the text between them is encoded by the kind's own rule.
+// What both tokenizer kinds share: special tokens are cut out first, the text between them is encoded by the kind's own
+// rule.
 #pragma once
 
 #include <memory>

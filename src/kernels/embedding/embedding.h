@@ -8,10 +8,11 @@
 namespace candor {
 
 struct EmbeddingParams {
-  PackedMatrix table;                   // [vocabulary, width]
-  const int32_t* const* ids = nullptr;  // points at the step's token id array pointer; ids were checked against the vocabulary
+  PackedMatrix table;  // [vocabulary, width]
+  const int32_t* const* ids =
+      nullptr;  // points at the step's token id array pointer; ids were checked against the vocabulary
   float scale = 1.0f;
-  float* y = nullptr;                   // [rows, y_stride]
+  float* y = nullptr;  // [rows, y_stride]
   int64_t y_stride = 0;
 };
 

@@ -116,7 +116,7 @@ inline VF32 SubtractLn2Times(VF32 x, VF32 n) {
   return hn::NegMulAdd(n, Splat(-2.12194440e-4f), hn::NegMulAdd(n, Splat(0.693359375f), x));
 }
 
-// e^x for x <= 0, maximum error 1 ulp (measured over every float); results below 2^-126 become 0. e^0 is exactly 1,
+// e^x for x <= 0, error up to 1 ulp (as its test samples it); results below 2^-126 become 0. e^0 is exactly 1,
 // e^-inf exactly 0, NaN stays NaN.
 inline VF32 ExpNonPositive(VF32 x) {
   const hn::RebindToSigned<F32> di;

@@ -176,8 +176,8 @@ template <int kT, int kA, typename Block>
   }
 }
 
-// A block and its scales are on their way into the cache while the tiles before them are multiplied: `distance` bytes ahead, where the
-// next tiles start, the processor's own prefetch has not followed yet.
+// A block and its scales are on their way into the cache while the tiles before them are multiplied: `distance` bytes
+// ahead, where the next tiles start, the processor's own prefetch has not followed yet.
 template <DType kType>
 [[gnu::always_inline]] inline void PrefetchBlock(const PackedBlock<kType>& block, int64_t distance) {
   constexpr int kBytes = CodeVectors(FormatOf(kType).codes) * 4 * V::kRows;

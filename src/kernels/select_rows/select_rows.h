@@ -6,8 +6,8 @@
 namespace candor {
 
 struct SelectRowsParams {
-  const float* x = nullptr;             // [rows, x_stride]
-  float* y = nullptr;                   // [selected rows, y_stride]
+  const float* x = nullptr;  // [rows, x_stride]
+  float* y = nullptr;        // [selected rows, y_stride]
   int64_t x_stride = 0;
   int64_t y_stride = 0;
   int64_t width = 0;

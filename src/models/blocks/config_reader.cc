@@ -30,7 +30,8 @@ class Reader {
     const std::string key = ArchitectureKey(file_, name);
     CANDOR_ASSIGN_OR_RETURN(const float value, file_.GetF32Or(key, fallback));
     if (!std::isfinite(value) || value <= 0.0f) {
-      return DataLossError("{}: key '{}': expected a positive number, got {}; the file is damaged", file_.path(), key, value);
+      return DataLossError("{}: key '{}': expected a positive number, got {}; the file is damaged", file_.path(), key,
+                           value);
     }
     return value;
   }
@@ -38,7 +39,8 @@ class Reader {
  private:
   Result<uint32_t> Check(const std::string& key, uint32_t value, uint32_t limit) const {
     if (value == 0 || value > limit) {
-      return DataLossError("{}: key '{}': expected 1 to {}, got {}; the file is damaged", file_.path(), key, limit, value);
+      return DataLossError("{}: key '{}': expected 1 to {}, got {}; the file is damaged", file_.path(), key, limit,
+                           value);
     }
     return value;
   }
@@ -48,23 +50,24 @@ class Reader {
 Result<uint32_t> ReadVocabulary(const ModelFile& file) {
   const TensorInfo* embedding = file.FindTensor("token_embd.weight");
   if (embedding == nullptr) {
-    return NotFoundError("{}: tensor 'token_embd.weight': expected in every model, got none; the file is incomplete", file.path());
+    return NotFoundError("{}: tensor 'token_embd.weight': expected in every model, got none; the file is incomplete",
+                         file.path());
   }
   if (embedding->shape.size() != 2 || embedding->shape[1] > int64_t{1} << 24) {
-    return DataLossError("{}: tensor 'token_embd.weight': expected shape [hidden, vocabulary], got {} dimensions", file.path(),
-                         embedding->shape.size());
+    return DataLossError("{}: tensor 'token_embd.weight': expected shape [hidden, vocabulary], got {} dimensions",
+                         file.path(), embedding->shape.size());
   }
   return static_cast<uint32_t>(embedding->shape[1]);
 }
 
 Status CheckHeads(const ModelFile& file, const ModelConfig& config) {
   if (config.heads % config.kv_heads != 0) {
-    return DataLossError("{}: attention.head_count {} is not a multiple of attention.head_count_kv {}", file.path(), config.heads,
-                         config.kv_heads);
+    return DataLossError("{}: attention.head_count {} is not a multiple of attention.head_count_kv {}", file.path(),
+                         config.heads, config.kv_heads);
   }
   if (config.n_rot % 2 != 0 || config.n_rot > config.key_dim) {
-    return DataLossError("{}: rope.dimension_count: expected an even number up to the head size {}, got {}", file.path(), config.key_dim,
-                         config.n_rot);
+    return DataLossError("{}: rope.dimension_count: expected an even number up to the head size {}, got {}",
+                         file.path(), config.key_dim, config.n_rot);
   }
   return OkStatus();
 }

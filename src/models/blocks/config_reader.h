@@ -12,8 +12,8 @@ namespace candor {
 // "<architecture>.<name>", e.g. "llama.block_count".
 std::string ArchitectureKey(const ModelFile& file, std::string_view name);
 
-// layers, hidden, heads, key and value sizes, rotary base and size, epsilon, context, vocabulary, tied output. `default_rope_base` is the
-// family's when the file has no key.
+// layers, hidden, heads, key and value sizes, rotary base and size, epsilon, context, vocabulary, tied output.
+// `default_rope_base` is the family's when the file has no key.
 Result<ModelConfig> ReadDenseConfig(const ModelFile& file, double default_rope_base);
 
 }  // namespace candor

@@ -16,7 +16,8 @@ struct Projection {
 };
 
 // x W^T (+ b): [rows, projection.width]
-ValueId Project(ModelBuild& build, uint32_t layer, ValueId x, const Projection& projection, int64_t x_width, bool bias_required) {
+ValueId Project(ModelBuild& build, uint32_t layer, ValueId x, const Projection& projection, int64_t x_width,
+                bool bias_required) {
   const std::string name = LayerName(layer, projection.name);
   const WeightId w = build.weights.Matrix(name + ".weight", x_width, projection.width);
   const WeightId bias = bias_required ? build.weights.Vector(name + ".bias", projection.width)
@@ -25,7 +26,8 @@ ValueId Project(ModelBuild& build, uint32_t layer, ValueId x, const Projection& 
 }
 
 // Norm (where the family has it) and rotation of the heads of q or k.
-ValueId Rotate(ModelBuild& build, uint32_t layer, ValueId x, const char* name, int32_t heads, const SelfAttentionOptions& options) {
+ValueId Rotate(ModelBuild& build, uint32_t layer, ValueId x, const char* name, int32_t heads,
+               const SelfAttentionOptions& options) {
   const std::string base = LayerName(layer, name);
   if (options.qk_norm) {
     const WeightId norm = build.weights.Vector(base + "_norm.weight", build.config.key_dim);
@@ -42,17 +44,21 @@ ValueId SelfAttention(ModelBuild& build, uint32_t layer, ValueId x, const SelfAt
   const int32_t heads = static_cast<int32_t>(c.heads), kv_heads = static_cast<int32_t>(c.kv_heads);
   ValueId q = Project(build, layer, x, {"attn_q", int64_t{c.heads} * c.key_dim}, hidden, options.bias_required);
   ValueId k = Project(build, layer, x, {"attn_k", int64_t{c.kv_heads} * c.key_dim}, hidden, options.bias_required);
-  const ValueId v = Project(build, layer, x, {"attn_v", int64_t{c.kv_heads} * c.value_dim}, hidden, options.bias_required);
+  const ValueId v =
+      Project(build, layer, x, {"attn_v", int64_t{c.kv_heads} * c.value_dim}, hidden, options.bias_required);
   q = Rotate(build, layer, q, "attn_q", heads, options);  // [rows, heads * key_dim]
   k = Rotate(build, layer, k, "attn_k", kv_heads, options);
-  const int32_t kv = build.graph.AddKvLayer(
-      KvLayer{kv_heads, static_cast<int32_t>(c.key_dim), static_cast<int32_t>(c.value_dim), static_cast<int32_t>(options.window)});
+  const int32_t kv =
+      build.graph.AddKvLayer(KvLayer{kv_heads, static_cast<int32_t>(c.key_dim), static_cast<int32_t>(c.value_dim),
+                                     static_cast<int32_t>(options.window)});
   build.graph.KvWrite(kv, k, v);
-  return build.graph.Attention(LayerName(layer, "attention"), q, kv, heads, options.scale);  // [rows, heads * value_dim]
+  return build.graph.Attention(LayerName(layer, "attention"), q, kv, heads,
+                               options.scale);  // [rows, heads * value_dim]
 }
 
 ValueId OutputProjection(ModelBuild& build, uint32_t layer, ValueId attention) {
-  return Project(build, layer, attention, {"attn_output", build.config.hidden}, int64_t{build.config.heads} * build.config.value_dim, false);
+  return Project(build, layer, attention, {"attn_output", build.config.hidden},
+                 int64_t{build.config.heads} * build.config.value_dim, false);
 }
 
 ValueId GatedFeedForward(ModelBuild& build, uint32_t layer, ValueId x, Activation activation) {
@@ -65,8 +71,9 @@ ValueId GatedFeedForward(ModelBuild& build, uint32_t layer, ValueId x, Activatio
 ValueId OutputHead(ModelBuild& build, ValueId x, WeightId embedding) {
   const WeightId norm = build.weights.Vector("output_norm.weight", build.config.hidden);
   const ValueId normed = build.graph.RmsNorm("output_norm", x, norm, build.config.rms_epsilon);
-  const WeightId head =
-      build.config.tied_output ? embedding : build.weights.Matrix("output.weight", build.config.hidden, build.config.vocabulary);
+  const WeightId head = build.config.tied_output
+                            ? embedding
+                            : build.weights.Matrix("output.weight", build.config.hidden, build.config.vocabulary);
   return build.graph.MatMul("logits", normed, head);
 }
 

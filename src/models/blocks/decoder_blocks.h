@@ -12,7 +12,8 @@ namespace candor {
 
 // What a family needs while it builds its graph.
 struct ModelBuild {
-  ModelBuild(const ModelFile& model_file, const ModelConfig& model_config) : file(model_file), config(model_config), weights(file, graph) {}
+  ModelBuild(const ModelFile& model_file, const ModelConfig& model_config)
+      : file(model_file), config(model_config), weights(file, graph) {}
   const ModelFile& file;
   const ModelConfig& config;
   GraphBuilder graph;
@@ -42,7 +43,8 @@ ValueId GatedFeedForward(ModelBuild& build, uint32_t layer, ValueId x, Activatio
 // Final norm and output matrix (the embedding's, when tied). `x` has the rows whose logits are asked for.
 ValueId OutputHead(ModelBuild& build, ValueId x, WeightId embedding);
 
-// Embedding, layers with norms before attention and feed-forward, head: the form of llama and qwen. `attention` tells what differs.
+// Embedding, layers with norms before attention and feed-forward, head: the form of llama and qwen. `attention` tells
+// what differs.
 struct PreNormDecoder {
   SelfAttentionOptions attention;  // rope_table is filled in
   Activation activation = Activation::kSilu;

@@ -9,16 +9,18 @@
 namespace candor {
 namespace {
 
-// The rotary dimension that turns `rotations` times within the original context (YaRN, equation 17 solved for the dimension).
+// The rotary dimension that turns `rotations` times within the original context (YaRN, equation 17 solved for the
+// dimension).
 double CorrectionDimension(double rotations, double n_rot, double base, double original_context) {
   return n_rot * std::log(original_context / (rotations * 2.0 * std::numbers::pi)) / (2.0 * std::log(base));
 }
 
 // 0 where a frequency is kept, 1 where it is interpolated.
 std::vector<double> YarnRamp(int32_t n_rot, double base, const RopeScaling& scaling) {
-  const double low = std::max(std::floor(CorrectionDimension(scaling.beta_fast, n_rot, base, scaling.original_context)), 0.0);
-  const double high =
-      std::min(std::ceil(CorrectionDimension(scaling.beta_slow, n_rot, base, scaling.original_context)), static_cast<double>(n_rot - 1));
+  const double low =
+      std::max(std::floor(CorrectionDimension(scaling.beta_fast, n_rot, base, scaling.original_context)), 0.0);
+  const double high = std::min(std::ceil(CorrectionDimension(scaling.beta_slow, n_rot, base, scaling.original_context)),
+                               static_cast<double>(n_rot - 1));
   std::vector<double> ramp(static_cast<size_t>(n_rot / 2));
   for (size_t i = 0; i < ramp.size(); ++i) {
     ramp[i] = std::clamp((static_cast<double>(i) - low) / std::max(high - low, 0.001), 0.0, 1.0);
@@ -32,11 +34,12 @@ Result<RopeScaling> ReadRopeScaling(const ModelFile& file, const ModelConfig& co
   const auto key = [&](std::string_view name) { return ArchitectureKey(file, name); };
   RopeScaling scaling;
   CANDOR_ASSIGN_OR_RETURN(const float linear, file.GetF32Or(key("rope.scale_linear"), 1.0f));  // the older key
-  CANDOR_ASSIGN_OR_RETURN(const std::string_view type, file.GetStringOr(key("rope.scaling.type"), linear == 1.0f ? "none" : "linear"));
+  CANDOR_ASSIGN_OR_RETURN(const std::string_view type,
+                          file.GetStringOr(key("rope.scaling.type"), linear == 1.0f ? "none" : "linear"));
   CANDOR_ASSIGN_OR_RETURN(const float factor, file.GetF32Or(key("rope.scaling.factor"), linear));
   if (!std::isfinite(factor) || factor <= 0.0f) {
-    return DataLossError("{}: key '{}': expected a positive number, got {}; the file is damaged", file.path(), key("rope.scaling.factor"),
-                         factor);
+    return DataLossError("{}: key '{}': expected a positive number, got {}; the file is damaged", file.path(),
+                         key("rope.scaling.factor"), factor);
   }
   if (type == "none") return scaling;
   scaling.factor = factor;
@@ -45,11 +48,13 @@ Result<RopeScaling> ReadRopeScaling(const ModelFile& file, const ModelConfig& co
     return scaling;
   }
   if (type != "yarn") {
-    return UnimplementedError("{}: key '{}': expected none, linear or yarn, got '{}'; Candor does not know this scaling", file.path(),
-                              key("rope.scaling.type"), type);
+    return UnimplementedError(
+        "{}: key '{}': expected none, linear or yarn, got '{}'; Candor does not know this scaling", file.path(),
+        key("rope.scaling.type"), type);
   }
   scaling.kind = RopeScaling::Kind::kYarn;
-  CANDOR_ASSIGN_OR_RETURN(const uint32_t original, file.GetU32Or(key("rope.scaling.original_context_length"), config.trained_context));
+  CANDOR_ASSIGN_OR_RETURN(const uint32_t original,
+                          file.GetU32Or(key("rope.scaling.original_context_length"), config.trained_context));
   CANDOR_ASSIGN_OR_RETURN(const float attention_factor, file.GetF32Or(key("rope.scaling.attn_factor"), 1.0f));
   CANDOR_ASSIGN_OR_RETURN(const float beta_fast, file.GetF32Or(key("rope.scaling.yarn_beta_fast"), 32.0f));
   CANDOR_ASSIGN_OR_RETURN(const float beta_slow, file.GetF32Or(key("rope.scaling.yarn_beta_slow"), 1.0f));
@@ -60,7 +65,8 @@ Result<RopeScaling> ReadRopeScaling(const ModelFile& file, const ModelConfig& co
   return scaling;
 }
 
-RopeSpec MakeRopeSpec(int32_t n_rot, double base, const RopeScaling& scaling, const std::vector<float>& divisors, RopePairing pairing) {
+RopeSpec MakeRopeSpec(int32_t n_rot, double base, const RopeScaling& scaling, const std::vector<float>& divisors,
+                      RopePairing pairing) {
   RopeSpec spec;
   spec.pairing = pairing;
   spec.inverse_frequency.resize(static_cast<size_t>(n_rot / 2));

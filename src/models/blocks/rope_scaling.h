@@ -25,6 +25,7 @@ struct RopeScaling {
 Result<RopeScaling> ReadRopeScaling(const ModelFile& file, const ModelConfig& config);
 
 // `divisors`: n_rot / 2 entries, or empty.
-RopeSpec MakeRopeSpec(int32_t n_rot, double base, const RopeScaling& scaling, const std::vector<float>& divisors, RopePairing pairing);
+RopeSpec MakeRopeSpec(int32_t n_rot, double base, const RopeScaling& scaling, const std::vector<float>& divisors,
+                      RopePairing pairing);
 
 }  // namespace candor

@@ -15,15 +15,15 @@ const TensorInfo* WeightTable::Find(const std::string& name, const std::vector<i
   taken_.insert(name);
   const TensorInfo* tensor = file_.FindTensor(name);
   if (tensor == nullptr) {
-    Fail(NotFoundError("{}: tensor '{}': expected shape [{}], got no such tensor; the file is incomplete", file_.path(), name,
-                       fmt::join(shape, ", ")));
+    Fail(NotFoundError("{}: tensor '{}': expected shape [{}], got no such tensor; the file is incomplete", file_.path(),
+                       name, fmt::join(shape, ", ")));
     return nullptr;
   }
   std::vector<int64_t> actual = tensor->shape;
   while (actual.size() > shape.size() && actual.back() == 1) actual.pop_back();
   if (actual != shape) {
-    Fail(DataLossError("{}: tensor '{}': expected shape [{}], got [{}]; the file contradicts its metadata", file_.path(), name,
-                       fmt::join(shape, ", "), fmt::join(tensor->shape, ", ")));
+    Fail(DataLossError("{}: tensor '{}': expected shape [{}], got [{}]; the file contradicts its metadata",
+                       file_.path(), name, fmt::join(shape, ", "), fmt::join(tensor->shape, ", ")));
     return nullptr;
   }
   return tensor;
@@ -44,7 +44,9 @@ WeightId WeightTable::Vector(const std::string& name, int64_t width) {
   return graph_.AddWeight(Weight{name, tensor == nullptr ? DType::kF32 : tensor->dtype, width, 0});
 }
 
-WeightId WeightTable::OptionalVector(const std::string& name, int64_t width) { return Has(name) ? Vector(name, width) : kNone; }
+WeightId WeightTable::OptionalVector(const std::string& name, int64_t width) {
+  return Has(name) ? Vector(name, width) : kNone;
+}
 
 std::vector<float> WeightTable::Values(const std::string& name, int64_t width) {
   const TensorInfo* tensor = Find(name, {width});
@@ -64,8 +66,9 @@ Status WeightTable::Finish() const {
   CANDOR_RETURN_IF_ERROR(status_);
   for (const TensorInfo& tensor : file_.tensors()) {
     if (!taken_.contains(tensor.name)) {
-      return UnimplementedError("{}: tensor '{}' is not part of the '{}' family as Candor knows it; this variant cannot be run faithfully",
-                                file_.path(), tensor.name, file_.GetStringOr("general.architecture", "?").value());
+      return UnimplementedError(
+          "{}: tensor '{}' is not part of the '{}' family as Candor knows it; this variant cannot be run faithfully",
+          file_.path(), tensor.name, file_.GetStringOr("general.architecture", "?").value());
     }
   }
   return OkStatus();

@@ -1,5 +1,5 @@
-// WeightTable: takes weights of a model file by name into a graph, checking every shape. The first error is kept and later calls go on
-// with the expected shapes, so that family code reads like the paper and checks once, at the end.
+// WeightTable: takes weights of a model file by name into a graph, checking every shape. The first error is kept and
+// later calls go on with the expected shapes, so that family code reads like the paper and checks once, at the end.
 #pragma once
 
 #include <string>
@@ -22,7 +22,8 @@ class WeightTable {
   // The values of a small f32 vector that shapes the graph itself (rope_freqs.weight); empty on an error.
   std::vector<float> Values(const std::string& name, int64_t width);
 
-  // The first error; else Unimplemented when the file holds a tensor that nobody took (a variant that the family does not know).
+  // The first error; else Unimplemented when the file holds a tensor that nobody took (a variant that the family does
+  // not know).
   Status Finish() const;
 
  private:

@@ -22,7 +22,7 @@ impl ChatTemplate {
         environment.set_fuel(Some(FUEL));
         environment.set_recursion_limit(RECURSION_LIMIT);
         environment.set_auto_escape_callback(|_| AutoEscape::None);
-        environment.set_unknown_method_callback(minijinja_contrib::pycompat::unknown_method_callback);
+        environment.set_unknown_method_callback(python_method);
         environment.set_formatter(python_formatter);
         environment.add_function("raise_exception", raise_exception);
         environment.add_function("strftime_now", strftime_now);
@@ -55,6 +55,28 @@ fn python_formatter(out: &mut Output, state: &mut State, value: &Value) -> Resul
         ValueKind::None => out.write_str("None").map_err(Error::from),
         _ => minijinja::escape_formatter(out, state, value),
     }
+}
+
+/// Methods of Python's values. `title` differs from minijinja's: Python starts a word after every character that is no letter.
+fn python_method(state: &mut State, value: &Value, method: &str, args: &[Value]) -> Result<Value, Error> {
+    match value.as_str() {
+        Some(text) if method == "title" && args.is_empty() => Ok(Value::from(python_title(text))),
+        _ => minijinja_contrib::pycompat::unknown_method_callback(state, value, method, args),
+    }
+}
+
+fn python_title(text: &str) -> String {
+    let mut title = String::with_capacity(text.len());
+    let mut inside_word = false;
+    for c in text.chars() {
+        if inside_word {
+            title.extend(c.to_lowercase());
+        } else {
+            title.extend(c.to_uppercase());
+        }
+        inside_word = c.is_alphabetic();
+    }
+    title
 }
 
 /// `{% generation %}` and `{% endgeneration %}` mark spans for training only. Each becomes an empty statement, so that the tag's
