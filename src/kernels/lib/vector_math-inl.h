@@ -153,8 +153,8 @@ inline VF32 Tanh(VF32 x) {
   p = hn::MulAdd(p, x2, Splat(-3.33332819422e-1f));
   const VF32 small = hn::MulAdd(hn::Mul(p, x2), x, x);
   const VF32 e = ExpNonPositive(hn::Mul(a, Splat(-2.0f)));
-  const VF32 large = hn::CopySign(hn::Div(hn::Sub(Splat(1.0f), e), hn::Add(Splat(1.0f), e)), x);
-  return hn::IfThenElse(hn::Lt(a, Splat(0.625f)), small, large);
+  const VF32 large = hn::Div(hn::Sub(Splat(1.0f), e), hn::Add(Splat(1.0f), e));
+  return hn::CopySign(hn::IfThenElse(hn::Lt(a, Splat(0.625f)), small, large), x);
 }
 
 }  // namespace
