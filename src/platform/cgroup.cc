@@ -13,7 +13,7 @@ namespace {
 // is often not visible; the root of what is mounted then holds its limits.
 std::vector<std::string> GroupFolders(const std::string& mount, std::string_view group) {
   std::vector<std::string> folders;
-  while (!group.empty() && group != "/") {
+  while (group.size() > 1 && group.front() == '/') {
     folders.push_back(mount + std::string(group));
     group = group.substr(0, group.rfind('/'));
   }

@@ -103,7 +103,7 @@ TEST(MemoryInfo, AddressSpaceLimit) {
     if (setrlimit(RLIMIT_AS, &limit) != 0) _exit(2);
     const MemoryInfo info = ReadMemoryInfo();
     const bool info_is_right = info.total <= 512 * kMiB && info.available < 512 * kMiB;
-    const auto refused = AlignedBuffer::Allocate(500 * kMiB, "weights");
+    const auto refused = AlignedBuffer::Allocate(511 * kMiB, "weights");
     _exit(info_is_right && refused.status().code() == StatusCode::kResourceExhausted ? 0 : 1);
   }
   int status = 0;

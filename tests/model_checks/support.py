@@ -19,7 +19,7 @@ ISA_FLAGS = {"scalar": set(), "avx2": {"avx2", "fma", "f16c", "bmi1", "bmi2"},
              "avx512": {"avx512f", "avx512bw", "avx512vl", "avx512dq", "avx512cd", "avx512_vnni"}}  # fmt: skip
 
 # Written by main() before any test runs, read-only afterwards.
-settings = argparse.Namespace(candor=None, models=None)
+settings = argparse.Namespace()  # filled by main()
 
 
 def processor_flags():
