@@ -112,10 +112,22 @@ def download(package, scratch, python):
         command.append("--quiet")
     command += ["--require-hashes", "--dest", str(scratch), "-r", str(pin)]
     environment = dict(os.environ, TMPDIR=str(scratch), PIP_RETRIES=os.environ.get("PIP_RETRIES", "2"))
+    code, output = run_whole_group(command, environment)
+    if code != 0:
+        raise FetchError(explain_pip(output, package))
+
+
+def run_whole_group(command, environment):
+    """Exit code and standard error. When we are stopped, nothing that the command started writes on into the scratch folder."""
     # pip draws its progress on its standard output, which is our standard error: ours holds the path alone.
-    done = subprocess.run(command, stdout=sys.stderr.fileno(), stderr=subprocess.PIPE, text=True, env=environment, check=False)
-    if done.returncode != 0:
-        raise FetchError(explain_pip(done.stderr, package))
+    process = subprocess.Popen(command, stdout=sys.stderr.fileno(), stderr=subprocess.PIPE, text=True, env=environment, start_new_session=True)
+    try:
+        output = process.communicate()[1]
+    except BaseException:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()  # ends when the last of the group has let go of the pipe
+        raise
+    return process.returncode, output
 
 
 def explain_pip(output, package):

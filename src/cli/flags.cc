@@ -108,4 +108,11 @@ void AddKernelFlags(CLI::App& app, LoadOptions& options) {
       "Most prompt tokens in one step (default: 512)");
 }
 
+void AddLoadFlags(CLI::App& app, LoadOptions& options) {
+  AddDevice(app, options);
+  AddContext(app, options);
+  AddThreads(app, options);
+  AddKernelFlags(app, options);
+}
+
 }  // namespace candor::cli

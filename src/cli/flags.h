@@ -37,5 +37,6 @@ void AddSoftwareAdapter(CLI::App& app, LoadOptions& options);  // the second alo
 void AddThreads(CLI::App& app, LoadOptions& options);
 void AddContext(CLI::App& app, LoadOptions& options);
 void AddKernelFlags(CLI::App& app, LoadOptions& options);  // --cpu-isa, --kv-type, --prefill-chunk
+void AddLoadFlags(CLI::App& app, LoadOptions& options);    // the four above
 
 }  // namespace candor::cli

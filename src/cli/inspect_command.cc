@@ -4,7 +4,6 @@
 #include "cli/flags.h"
 #include "cli/inspect.h"
 #include "cli/load_model.h"
-#include "graph/plan.h"
 
 namespace candor::cli {
 namespace {
@@ -17,19 +16,18 @@ struct InspectFlags {
   bool json = false;
 };
 
-// A plan needs the model's graph, which only a loaded model has.
-Outcome PrintPlan(const InspectFlags& flags) {
-  LoadedModel loaded;
-  CANDOR_CLI_RETURN_IF_FAILED(LoadEngine(flags.model, flags.load, loaded));
-  const std::string text = MakePlan(loaded.model->graph(), loaded.engine->max_rows()).ToText();
+Outcome PrintPlan(const InspectFlags& flags, const ModelFile& file) {
+  const auto plan = PlanOf(file, flags.load);
+  if (!plan.ok()) return LoadFailure(plan.status());
+  const std::string text = plan->ToText();
   return flags.json ? PrintJson({{"plan", SplitLines(text)}}) : PrintText(text);
 }
 
 Outcome Inspect(InspectFlags& flags) {
   CANDOR_CLI_RETURN_IF_FAILED(RequireModel(flags.model));
-  if (flags.plan) return PrintPlan(flags);
   const auto file = OpenModelFile(flags.model);
   if (!file.ok()) return LoadFailure(file.status());
+  if (flags.plan) return PrintPlan(flags, **file);
   InspectSections& sections = flags.sections;
   if (!sections.metadata && !sections.tensors && !sections.memory)
     sections.metadata = sections.tensors = sections.memory = true;
@@ -49,11 +47,8 @@ CommandBody AddInspectCommand(CLI::App& app) {
   app.add_flag("--tensors", flags->sections.tensors, "Tensors alone");
   app.add_flag("--memory", flags->sections.memory, "The memory that running it will need, alone; nothing is loaded");
   app.add_flag("--full", flags->sections.full_arrays, "Long metadata arrays in full");
-  app.add_flag("--plan", flags->plan, "The fused steps of the model, one a line (loads it)");
-  AddDevice(app, flags->load);
-  AddContext(app, flags->load);
-  AddThreads(app, flags->load);
-  AddKernelFlags(app, flags->load);
+  app.add_flag("--plan", flags->plan, "The fused steps of the model, one a line; nothing is loaded");
+  AddLoadFlags(app, flags->load);
   AddJson(app, flags->json);
   app.footer(
       "Without a selection: metadata, tensors and memory.\n\n"

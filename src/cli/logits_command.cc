@@ -89,10 +89,7 @@ CommandBody AddLogitsCommand(CLI::App& app) {
       "Where the logits go: little-endian float32")
       ->type_name("FILE");
   app.add_flag("--all", flags->all, "Logits after every position (rows x vocabulary), not after the last alone");
-  AddDevice(app, flags->load);
-  AddContext(app, flags->load);
-  AddThreads(app, flags->load);
-  AddKernelFlags(app, flags->load);
+  AddLoadFlags(app, flags->load);
   AddJson(app, flags->json);
   app.footer(
       "Examples:\n"

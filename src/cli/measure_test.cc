@@ -41,9 +41,9 @@ TEST(PerplexityTest, IsTheExponentialOfTheMeanNegativeLogLikelihood) {
   PerplexitySum sum;
   const std::vector<float> first = {std::log(1.0f), std::log(2.0f), std::log(5.0f)};  // probabilities 1/8, 2/8, 5/8
   const std::vector<float> second = {1000, 1000, -1000};  // 1/2, 1/2, 0; would overflow without care
-  sum.Add(first, 2);
-  sum.Add(first, 0);
-  sum.Add(second, 1);
+  sum.Add(NegativeLogLikelihood(first, 2));
+  sum.Add(NegativeLogLikelihood(first, 0));
+  sum.Add(NegativeLogLikelihood(second, 1));
   const double nll[] = {std::log(8.0 / 5), std::log(8.0), std::log(2.0)};
   const double mean = (nll[0] + nll[1] + nll[2]) / 3;
   const double variance = (nll[0] * nll[0] + nll[1] * nll[1] + nll[2] * nll[2]) / 3 - mean * mean;

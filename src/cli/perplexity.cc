@@ -8,13 +8,6 @@
 namespace candor::cli {
 namespace {
 
-double NegativeLogLikelihood(std::span<const float> logits, TokenId id) {
-  const double max = *std::max_element(logits.begin(), logits.end());
-  double sum = 0;
-  for (const float logit : logits) sum += std::exp(logit - max);
-  return std::log(sum) + max - logits[static_cast<size_t>(id)];
-}
-
 // Scores tokens [n/2 + 1, n) of one chunk, each by the logits of the position before it.
 Status ScoreChunk(Engine& engine, std::span<const TokenId> chunk, PerplexitySum& sum) {
   const auto sequence = engine.NewSequence();
@@ -22,20 +15,32 @@ Status ScoreChunk(Engine& engine, std::span<const TokenId> chunk, PerplexitySum&
   CANDOR_RETURN_IF_ERROR(Prefill(engine, *sequence, chunk.first(first_scored)));
   const size_t vocabulary = engine.model().config().vocabulary;
   const auto rows_to_score = chunk.subspan(first_scored, chunk.size() - 1 - first_scored);
+  std::vector<double> scores;
   return ForEachLogitsBlock(engine, *sequence, rows_to_score, [&](size_t first, std::span<const float> rows) {
-    for (size_t row = 0; row * vocabulary < rows.size(); ++row) {
-      sum.Add(rows.subspan(row * vocabulary, vocabulary), chunk[first_scored + first + row + 1]);
-    }
+    scores.resize(rows.size() / vocabulary);
+    engine.model().threads().ParallelFor(static_cast<int64_t>(scores.size()), 1, [&](int64_t begin, int64_t end) {
+      for (size_t row = static_cast<size_t>(begin); row < static_cast<size_t>(end); ++row) {
+        const TokenId next = chunk[first_scored + first + row + 1];
+        scores[row] = NegativeLogLikelihood(rows.subspan(row * vocabulary, vocabulary), next);
+      }
+    });
+    for (const double score : scores) sum.Add(score);
     return OkStatus();
   });
 }
 
 }  // namespace
 
-void PerplexitySum::Add(std::span<const float> logits, TokenId next) {
-  const double nll = NegativeLogLikelihood(logits, next);
-  sum_ += nll;
-  sum_of_squares_ += nll * nll;
+double NegativeLogLikelihood(std::span<const float> logits, TokenId next) {
+  const double max = *std::max_element(logits.begin(), logits.end());
+  double sum = 0;
+  for (const float logit : logits) sum += std::exp(logit - max);
+  return std::log(sum) + max - logits[static_cast<size_t>(next)];
+}
+
+void PerplexitySum::Add(double negative_log_likelihood) {
+  sum_ += negative_log_likelihood;
+  sum_of_squares_ += negative_log_likelihood * negative_log_likelihood;
   ++count_;
 }
 

@@ -20,8 +20,7 @@ struct Perplexity {
 // Sums of negative log-likelihoods, and what follows from them.
 class PerplexitySum {
  public:
-  // `logits` is [vocabulary] before `next`.
-  void Add(std::span<const float> logits, TokenId next);
+  void Add(double negative_log_likelihood);
   Perplexity Result(size_t chunks) const;
 
  private:
@@ -29,6 +28,9 @@ class PerplexitySum {
   double sum_of_squares_ = 0;
   size_t count_ = 0;
 };
+
+// -log softmax(logits)[next], in double. `logits` is [vocabulary].
+double NegativeLogLikelihood(std::span<const float> logits, TokenId next);
 
 // `on_chunk` is told of each chunk that is done with the result so far. InvalidArgument when the tokens do not fill one
 // chunk.

@@ -210,10 +210,7 @@ CommandBody AddRunCommand(CLI::App& app) {
   AddPromptFlags(app, *flags);
   AddReplyFlags(app, *flags);
   AddSamplingFlags(app, flags->sampling);
-  AddDevice(app, flags->load);
-  AddContext(app, flags->load);
-  AddThreads(app, flags->load);
-  AddKernelFlags(app, flags->load);
+  AddLoadFlags(app, flags->load);
   AddJson(app, flags->json);
   app.footer(
       "Without a prompt: a chat in a terminal; otherwise the prompt is read from stdin.\n"

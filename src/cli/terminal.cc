@@ -2,9 +2,12 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <signal.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 
 #include "cli/exit_code.h"
@@ -13,17 +16,23 @@
 namespace candor::cli {
 namespace {
 
-// A signal handler can reach nothing but a global; this one is only ever a flag.
+// A signal handler can reach nothing but globals. The event is readable while an interrupt is due: a signal that comes
+// just before ReadLine waits, or to another thread, still wakes it.
 std::atomic<bool> interrupted{false};
-static_assert(std::atomic<bool>::is_always_lock_free, "the signal handler must not lock");
+std::atomic<int> interrupt_event{-1};
+static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free,
+              "the signal handler must not lock");
 
 void OnInterrupt(int) {
   if (interrupted.exchange(true)) ::_exit(static_cast<int>(ExitCode::kCancelled));
+  const int error = errno;
+  (void)::eventfd_write(interrupt_event, 1);
+  errno = error;
 }
 
 void InstallHandler(int signal_number, void (*handler)(int)) {
   struct sigaction action {};
-  action.sa_handler = handler;  // without SA_RESTART: a blocked read returns, so that Ctrl-C at the prompt is seen
+  action.sa_handler = handler;
   sigemptyset(&action.sa_mask);
   ::sigaction(signal_number, &action, nullptr);
 }
@@ -35,29 +44,45 @@ void PrepareProcess() {
     // Opened the wrong way round on purpose: using it fails as using a closed one would.
     if (::fcntl(descriptor, F_GETFD) == -1) (void)::open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY);
   }
+  interrupt_event = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   InstallHandler(SIGPIPE, SIG_IGN);
   InstallHandler(SIGINT, OnInterrupt);
   InstallHandler(SIGTERM, OnInterrupt);
 }
 
 const std::atomic<bool>& Interrupted() { return interrupted; }
-void ClearInterrupt() { interrupted = false; }
+void ClearInterrupt() {
+  interrupted = false;
+  eventfd_t count = 0;
+  (void)::eventfd_read(interrupt_event, &count);
+}
 void RequestInterrupt() { interrupted = true; }
 
 bool StdinIsTerminal() { return ::isatty(STDIN_FILENO) == 1; }
 bool StderrIsTerminal() { return ::isatty(STDERR_FILENO) == 1; }
 
+namespace {
+
+// False when an interrupt came first.
+bool WaitForInput() {
+  std::array<pollfd, 2> waits = {{{STDIN_FILENO, POLLIN, 0}, {interrupt_event, POLLIN, 0}}};
+  while (::poll(waits.data(), waits.size(), -1) < 0 && errno == EINTR && !interrupted) {
+  }
+  return !interrupted;
+}
+
+}  // namespace
+
 LineEnd ReadLine(std::string& line) {
   line.clear();
   for (;;) {
+    if (!WaitForInput()) return LineEnd::kInterrupted;
     char c = 0;
     const ssize_t count = ::read(STDIN_FILENO, &c, 1);
     if (count == 1 && c == '\n') return LineEnd::kLine;
     if (count == 1) {
       line += c;
-    } else if (count < 0 && errno == EINTR) {
-      if (interrupted) return LineEnd::kInterrupted;
-    } else {
+    } else if (count == 0 || errno != EINTR) {
       return line.empty() ? LineEnd::kEndOfFile : LineEnd::kLine;
     }
   }

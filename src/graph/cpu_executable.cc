@@ -74,6 +74,7 @@ class CpuExecutable : public Executable {
     }
     for (auto& counter : counters_) counter.store(0, std::memory_order_relaxed);
     threads_.Run([this](int) { RunSteps(); });
+    failure_.RethrowIfAny();
     return OkStatus();
   }
 
@@ -83,17 +84,21 @@ class CpuExecutable : public Executable {
   void RunSteps() {
     for (size_t i = 0; i < steps_.size(); ++i) {
       RunStep(steps_[i], counters_[i]);
-      threads_.barrier().Wait();
+      threads_.barrier().Wait();  // also after a failure: every member passes every barrier
     }
   }
 
   void RunStep(const BoundStep& step, std::atomic<int64_t>& counter) {
     const int64_t rows = step.rows == RowSpace::kAll ? inputs_.rows : inputs_.logits_rows;
-    if (rows == 0) return;
-    const int64_t units = Units(step, rows);
-    for (int64_t unit = counter.fetch_add(1, std::memory_order_relaxed); unit < units;
-         unit = counter.fetch_add(1, std::memory_order_relaxed)) {
-      RunUnit(step, rows, unit);
+    if (rows == 0 || failure_.any()) return;
+    try {
+      const int64_t units = Units(step, rows);
+      for (int64_t unit = counter.fetch_add(1, std::memory_order_relaxed); unit < units;
+           unit = counter.fetch_add(1, std::memory_order_relaxed)) {
+        RunUnit(step, rows, unit);
+      }
+    } catch (...) {
+      failure_.SetCurrent();
     }
   }
 
@@ -263,6 +268,7 @@ class CpuExecutable : public Executable {
   std::vector<KvRows> kv_rows_;  // by KV group, likewise
   std::vector<BoundStep> steps_;
   std::vector<std::atomic<int64_t>> counters_;  // next unit of each step
+  FirstException failure_;                      // of the step in progress; the steps after it do nothing
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "platform/thread_pool.h"
 
 #include <algorithm>
+#include <utility>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -42,6 +43,18 @@ void SpinBarrier::Wait() {
   }
 }
 
+void FirstException::SetCurrent() {
+  const std::lock_guard lock(mutex_);
+  if (!first_) first_ = std::current_exception();
+  any_.store(true, std::memory_order_relaxed);
+}
+
+void FirstException::RethrowIfAny() {
+  if (!any()) return;
+  any_.store(false, std::memory_order_relaxed);
+  std::rethrow_exception(std::exchange(first_, nullptr));
+}
+
 ThreadPool::ThreadPool(int threads) : barrier_(std::max(threads, 1)) {
   workers_.reserve(static_cast<size_t>(std::max(threads, 1) - 1));
   for (int member = 1; member < threads; ++member) {
@@ -61,7 +74,7 @@ void ThreadPool::Run(const std::function<void(int member)>& body) {
   running_.store(static_cast<int>(workers_.size()), std::memory_order_relaxed);
   epoch_.fetch_add(1, std::memory_order_release);
   epoch_.notify_all();
-  body(0);
+  RunBody(0);
   for (int spin = 0; running_.load(std::memory_order_acquire) != 0; ++spin) {
     if (spin < kWorkerSpins) {
       Pause();
@@ -70,6 +83,15 @@ void ThreadPool::Run(const std::function<void(int member)>& body) {
     }
   }
   body_ = nullptr;
+  failure_.RethrowIfAny();
+}
+
+void ThreadPool::RunBody(int member) {
+  try {
+    (*body_)(member);
+  } catch (...) {
+    failure_.SetCurrent();
+  }
 }
 
 void ThreadPool::ParallelFor(int64_t count, int64_t grain,
@@ -96,7 +118,7 @@ void ThreadPool::WorkerLoop(int member) {
     }
     ++seen;  // Run waits for every member, so no epoch is ever missed
     if (stopping_.load(std::memory_order_relaxed)) return;
-    (*body_)(member);
+    RunBody(member);
     running_.fetch_sub(1, std::memory_order_release);
   }
 }

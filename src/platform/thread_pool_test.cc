@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <numeric>
+#include <stdexcept>
 
 namespace candor {
 namespace {
@@ -25,6 +26,20 @@ TEST(ThreadPool, ParallelForCoversTheRangeOnce) {
     });
     for (const auto& hit : hits) EXPECT_EQ(hit.load(), 1);
   }
+}
+
+TEST(ThreadPool, AnExceptionOfAnyMemberReachesTheCallerAndTheTeamLivesOn) {
+  ThreadPool pool(3);
+  for (int thrower = 0; thrower < 3; ++thrower) {
+    EXPECT_THROW(pool.Run([&](int member) {
+      if (member == thrower) throw std::runtime_error("no");
+    }),
+                 std::runtime_error);
+  }
+  EXPECT_THROW(pool.ParallelFor(100, 1, [](int64_t, int64_t) { throw std::runtime_error("no"); }), std::runtime_error);
+  std::atomic<int> calls{0};
+  pool.Run([&](int) { ++calls; });
+  EXPECT_EQ(calls.load(), 3);
 }
 
 TEST(ThreadPool, BarrierSeparatesSteps) {

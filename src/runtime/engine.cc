@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/check.h"
+#include "base/exceptions.h"
 #include "graph/cpu_executable.h"
 #include "graph/plan.h"
 #include "kernels/matmul/packed_matrix.h"
@@ -101,9 +102,9 @@ Status Engine::Impl::RunGathered() {
   inputs.logits_index = logits_index.data();
   try {
     CANDOR_RETURN_IF_ERROR(executable->Run(inputs));
-  } catch (const CheckFailure& failure) {
+  } catch (...) {
     poisoned = true;
-    return InternalError("engine: {}; this is a bug in Candor; the engine accepts no further work", failure.what());
+    return StatusOfException("engine", std::current_exception());
   }
   ++steps;
   rows += token_ids.size();

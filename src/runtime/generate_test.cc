@@ -165,7 +165,7 @@ TEST_F(GenerateTest, AStopStringIsFoundAcrossTokenBorders) {
                        std::all_of(right.begin(), right.end(), [](char c) { return c >= 0; });
     if (left.empty() || right.empty() || !ascii) continue;
     GenerateRequest request = Greedy(2, 24);
-    request.stop = {left.substr(left.size() - 1) + right.substr(0, 1)};
+    request.stop = {std::string{left.back(), right.front()}};
     std::string streamed;
     request.on_text = [&](std::string_view text) { streamed += text; };
     const GenerateResult result = Run(*engine, request);

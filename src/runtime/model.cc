@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <thread>
 
-#include "graph/plan.h"
+#include "base/exceptions.h"
 #include "models/family.h"
 #include "platform/memory.h"
 
@@ -77,6 +77,22 @@ Result<MemoryEstimate> Estimate(const LoadOptions& options, const ModelConfig& c
 }
 
 // The tokenizer and template of a file, made on a thread of their own while the weights load.
+// What the metadata and the tensor directory alone say.
+struct Blueprint {
+  ModelConfig config;
+  Graph graph;
+  LoadOptions options;
+};
+
+Result<Blueprint> ReadBlueprint(const ModelFile& file, const LoadOptions& options) {
+  Blueprint blueprint;
+  CANDOR_ASSIGN_OR_RETURN(const Family* family, FindFamily(file));
+  CANDOR_ASSIGN_OR_RETURN(blueprint.config, family->read_config(file));
+  CANDOR_ASSIGN_OR_RETURN(blueprint.graph, family->build_graph(file, blueprint.config));
+  CANDOR_ASSIGN_OR_RETURN(blueprint.options, ResolveOptions(options, blueprint.config, blueprint.graph));
+  return blueprint;
+}
+
 struct TextParts {
   std::unique_ptr<const Tokenizer> tokenizer;
   std::unique_ptr<const ChatTemplate> chat_template;
@@ -84,19 +100,24 @@ struct TextParts {
   double milliseconds = 0;
 };
 
-void LoadText(const std::shared_ptr<const ModelFile>& file, TextParts& parts) {
-  const Stopwatch watch;
-  Result<std::unique_ptr<const Tokenizer>> tokenizer = Tokenizer::Load(file);
-  if (!tokenizer.ok()) {
-    parts.status = tokenizer.status();
-    return;
-  }
-  parts.tokenizer = std::move(*tokenizer);
+Status LoadTokenizerAndTemplate(const std::shared_ptr<const ModelFile>& file, TextParts& parts) {
+  CANDOR_ASSIGN_OR_RETURN(parts.tokenizer, Tokenizer::Load(file));
   Result<std::unique_ptr<const ChatTemplate>> chat_template = ChatTemplate::Load(file, *parts.tokenizer);
   if (chat_template.ok()) {
     parts.chat_template = std::move(*chat_template);
   } else if (chat_template.status().code() != StatusCode::kNotFound) {
-    parts.status = chat_template.status();
+    return chat_template.status();
+  }
+  return OkStatus();
+}
+
+// The body of a thread.
+void LoadText(const std::shared_ptr<const ModelFile>& file, TextParts& parts) {
+  const Stopwatch watch;
+  try {
+    parts.status = LoadTokenizerAndTemplate(file, parts);
+  } catch (...) {
+    parts.status = StatusOfException("tokenizer", std::current_exception());
   }
   parts.milliseconds = watch.Milliseconds();
 }
@@ -116,10 +137,10 @@ Model::~Model() = default;
 Status Model::Resolve(const LoadOptions& options) {
   CANDOR_ASSIGN_OR_RETURN(const DeviceSelector selector, ParseDeviceSelector(options.device));
   CANDOR_ASSIGN_OR_RETURN(device_, ChooseDevice(selector, options.allow_software_adapter));
-  CANDOR_ASSIGN_OR_RETURN(const Family* family, FindFamily(*file_));
-  CANDOR_ASSIGN_OR_RETURN(config_, family->read_config(*file_));
-  CANDOR_ASSIGN_OR_RETURN(graph_, family->build_graph(*file_, config_));
-  CANDOR_ASSIGN_OR_RETURN(options_, ResolveOptions(options, config_, graph_));
+  CANDOR_ASSIGN_OR_RETURN(Blueprint blueprint, ReadBlueprint(*file_, options));
+  config_ = std::move(blueprint.config);
+  graph_ = std::move(blueprint.graph);
+  options_ = std::move(blueprint.options);
   CANDOR_ASSIGN_OR_RETURN(memory_, Estimate(options_, config_, graph_));
   kv_geometry_ = MakeKvGeometry(graph_.kv_layers, KvDType(options_.kv_type));
   return CheckMemory();
@@ -139,40 +160,51 @@ Status Model::CheckMemory() const {
 Result<std::shared_ptr<const Model>> Model::Load(const std::string& path, const LoadOptions& options,
                                                  PhaseTimer* phases) {
   std::shared_ptr<Model> model(new Model());
+  try {
+    CANDOR_RETURN_IF_ERROR(model->LoadAll(path, options, phases));
+  } catch (...) {
+    return StatusOfException(path.c_str(), std::current_exception());
+  }
+  return std::shared_ptr<const Model>(std::move(model));
+}
+
+Status Model::LoadAll(const std::string& path, const LoadOptions& options, PhaseTimer* phases) {
   {
     const ScopedPhase phase(phases, "open");
-    CANDOR_ASSIGN_OR_RETURN(model->file_, OpenModelFile(path));
+    CANDOR_ASSIGN_OR_RETURN(file_, OpenModelFile(path));
   }
   {
     const ScopedPhase phase(phases, "verify");
-    CANDOR_RETURN_IF_ERROR(model->Resolve(options));
+    CANDOR_RETURN_IF_ERROR(Resolve(options));
   }
   TextParts text;
-  std::jthread text_thread([&] { LoadText(model->file_, text); });
+  std::jthread text_thread([&] { LoadText(file_, text); });
   Status loaded;
   {
     const ScopedPhase phase(phases, "weights");
-    model->threads_ = std::make_unique<ThreadPool>(model->options_.threads);
-    auto weights = LoadWeights(*model->file_, model->graph_, model->cpu_isa(), *model->threads_, options.progress);
+    threads_ = std::make_unique<ThreadPool>(options_.threads);
+    auto weights = LoadWeights(*file_, graph_, cpu_isa(), *threads_, options.progress);
     loaded = weights.status();
-    if (weights.ok()) model->weights_ = std::move(*weights);
+    if (weights.ok()) weights_ = std::move(*weights);
   }
   text_thread.join();
   if (phases != nullptr) phases->Add("tokenizer", text.milliseconds);
   CANDOR_RETURN_IF_ERROR(text.status);
   CANDOR_RETURN_IF_ERROR(loaded);
-  CANDOR_RETURN_IF_ERROR(CheckVocabulary(*model->file_, model->config_, *text.tokenizer));
-  model->tokenizer_ = std::move(text.tokenizer);
-  model->chat_template_ = std::move(text.chat_template);
-  return std::shared_ptr<const Model>(std::move(model));
+  CANDOR_RETURN_IF_ERROR(CheckVocabulary(*file_, config_, *text.tokenizer));
+  tokenizer_ = std::move(text.tokenizer);
+  chat_template_ = std::move(text.chat_template);
+  return OkStatus();
 }
 
 Result<MemoryEstimate> EstimateMemory(const ModelFile& file, const LoadOptions& options) {
-  CANDOR_ASSIGN_OR_RETURN(const Family* family, FindFamily(file));
-  CANDOR_ASSIGN_OR_RETURN(const ModelConfig config, family->read_config(file));
-  CANDOR_ASSIGN_OR_RETURN(const Graph graph, family->build_graph(file, config));
-  CANDOR_ASSIGN_OR_RETURN(const LoadOptions resolved, ResolveOptions(options, config, graph));
-  return Estimate(resolved, config, graph);
+  CANDOR_ASSIGN_OR_RETURN(const Blueprint blueprint, ReadBlueprint(file, options));
+  return Estimate(blueprint.options, blueprint.config, blueprint.graph);
+}
+
+Result<Plan> PlanOf(const ModelFile& file, const LoadOptions& options) {
+  CANDOR_ASSIGN_OR_RETURN(Blueprint blueprint, ReadBlueprint(file, options));
+  return MakePlan(std::move(blueprint.graph), blueprint.options.prefill_chunk);
 }
 
 }  // namespace candor

@@ -11,7 +11,7 @@
 #include "base/status.h"
 #include "device/device.h"
 #include "formats/model_file.h"
-#include "graph/graph.h"
+#include "graph/plan.h"
 #include "models/model_config.h"
 #include "platform/cpu_features.h"
 #include "platform/thread_pool.h"
@@ -27,13 +27,13 @@ enum class KvType { kAuto, kF32, kF16 };  // auto: f16 for a file with quantised
 struct LoadOptions {
   std::string device = "auto";  // as ParseDeviceSelector reads it; vulkan, cuda: Unavailable in a build without them
   bool allow_software_adapter = false;
-  std::optional<CpuIsa> cpu_isa;  // default: the best one this machine has
+  std::optional<CpuIsa> cpu_isa = std::nullopt;  // the best one this machine has
   int threads = 0;                // 0: all cores this process may use
   uint32_t context = 0;           // tokens; 0: min(trained, 4096). More than trained is InvalidArgument
   KvType kv_type = KvType::kAuto;
   uint32_t prefill_chunk = 512;  // most rows in one step
   // Called from the loading thread with bytes done and total; returning false cancels the load (Cancelled).
-  std::function<bool(uint64_t done, uint64_t total)> progress;
+  std::function<bool(uint64_t done, uint64_t total)> progress = nullptr;
 };
 
 // What loading and running will need, known before anything is allocated.
@@ -69,6 +69,7 @@ class Model {
 
  private:
   Model();
+  Status LoadAll(const std::string& path, const LoadOptions& options, PhaseTimer* phases);
   Status Resolve(const LoadOptions& options);
   Status CheckMemory() const;
   std::shared_ptr<const ModelFile> file_;
@@ -86,5 +87,7 @@ class Model {
 
 // The estimate alone, from metadata and the tensor directory; nothing is loaded.
 Result<MemoryEstimate> EstimateMemory(const ModelFile& file, const LoadOptions& options);
+// The plan that an engine of these options will run; nothing is loaded.
+Result<Plan> PlanOf(const ModelFile& file, const LoadOptions& options);
 
 }  // namespace candor

@@ -1,5 +1,6 @@
 """The chat in a pseudo-terminal: commands, history, Ctrl-C; and Ctrl-C of a one-shot run."""
 
+import ctypes
 import os
 import pty
 import re
@@ -11,7 +12,7 @@ import time
 import harness
 from harness import LLAMA
 
-TIMEOUT = 300
+TIMEOUT = 60
 
 
 class Terminal:
@@ -61,6 +62,7 @@ class Terminal:
 
 
 CTRL_C, CTRL_D = b"\x03", b"\x04"
+TGKILL = {"x86_64": 234, "aarch64": 131}[os.uname().machine]  # the system call's number
 PROMPT = r"(?m)^> "
 
 
@@ -101,6 +103,14 @@ class CompletionMode(harness.TestCase):
         terminal = self.open()
         terminal.read_until(PROMPT)
         terminal.press(CTRL_C)
+        self.assertEqual(terminal.end(), 7)
+
+    def test_an_interrupt_that_another_thread_receives_leaves_too(self):
+        terminal = self.open("-t", "2")
+        terminal.read_until(PROMPT)
+        threads = [int(name) for name in os.listdir(f"/proc/{terminal.process.pid}/task")]
+        other = max(thread for thread in threads if thread != terminal.process.pid)
+        ctypes.CDLL(None).syscall(TGKILL, terminal.process.pid, other, signal.SIGINT)
         self.assertEqual(terminal.end(), 7)
 
     def test_json_is_refused(self):
