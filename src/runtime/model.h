@@ -28,8 +28,8 @@ struct LoadOptions {
   std::string device = "auto";  // as ParseDeviceSelector reads it; vulkan, cuda: Unavailable in a build without them
   bool allow_software_adapter = false;
   std::optional<CpuIsa> cpu_isa = std::nullopt;  // the best one this machine has
-  int threads = 0;                // 0: all cores this process may use
-  uint32_t context = 0;           // tokens; 0: min(trained, 4096). More than trained is InvalidArgument
+  int threads = 0;                               // 0: all cores this process may use
+  uint32_t context = 0;                          // tokens; 0: min(trained, 4096). More than trained is InvalidArgument
   KvType kv_type = KvType::kAuto;
   uint32_t prefill_chunk = 512;  // most rows in one step
   // Called from the loading thread with bytes done and total; returning false cancels the load (Cancelled).
