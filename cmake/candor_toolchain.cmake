@@ -18,7 +18,6 @@ endif()
 set(OPENSSL_USE_STATIC_LIBS TRUE)
 find_package(Threads REQUIRED)
 find_package(fmt 9 REQUIRED)
-find_package(spdlog 1.10 REQUIRED)
 find_package(nlohmann_json 3.11 REQUIRED)
 find_package(OpenSSL 3 REQUIRED)
 
@@ -29,9 +28,9 @@ target_compile_options(candor_options INTERFACE -Wall -Wextra -ffp-contract=off)
 if(CANDOR_WERROR)
   target_compile_options(candor_options INTERFACE -Werror)
 endif()
-# fmt and spdlog are header-only here, since their Debian libraries are shared objects and the release binary needs only the C library.
-target_compile_definitions(candor_options INTERFACE SPDLOG_FMT_EXTERNAL)
-target_link_libraries(candor_options INTERFACE fmt::fmt-header-only Threads::Threads)
+# Of fmt only the headers: src/base/fmt_library.cc is its archive.
+target_include_directories(candor_options SYSTEM INTERFACE $<TARGET_PROPERTY:fmt::fmt-header-only,INTERFACE_INCLUDE_DIRECTORIES>)
+target_link_libraries(candor_options INTERFACE Threads::Threads)
 
 if(CANDOR_SANITIZE)
   target_compile_options(candor_options INTERFACE -fsanitize=${CANDOR_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
