@@ -3,7 +3,7 @@
 import struct
 
 MAGIC = 0x07230203
-OP_ENTRY_POINT, OP_EXECUTION_MODE, OP_CAPABILITY = 15, 16, 17
+OP_ENTRY_POINT, OP_EXECUTION_MODE, OP_CAPABILITY, OP_COPY_LOGICAL = 15, 16, 17, 400
 MODE_LOCAL_SIZE = 17
 
 
@@ -26,6 +26,8 @@ def describe(data):
     """({entry point: workgroup size}, [capability numbers])"""
     names, sizes, capabilities = {}, {}, []
     for opcode, operands in instructions(data):
+        if opcode == OP_COPY_LOGICAL:
+            raise ValueError("expected no OpCopyLogical, which Mesa before 23 rejects; load and store the struct's members one by one")
         if opcode == OP_CAPABILITY:
             capabilities.append(operands[0])
         elif opcode == OP_ENTRY_POINT:
