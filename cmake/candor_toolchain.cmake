@@ -20,6 +20,11 @@ find_package(Threads REQUIRED)
 find_package(fmt 9 REQUIRED)
 find_package(nlohmann_json 3.11 REQUIRED)
 find_package(OpenSSL 3 REQUIRED)
+# Headers alone: the loader is opened at run time, and a machine without one builds and runs Candor too.
+find_path(CANDOR_VULKAN_INCLUDE vulkan/vulkan_core.h)
+if(NOT CANDOR_VULKAN_INCLUDE)
+  message(FATAL_ERROR "vulkan/vulkan_core.h: expected the Vulkan headers 1.3, got none; install libvulkan-dev (tools/setup/setup.sh run does).")
+endif()
 
 add_library(candor_options INTERFACE)
 target_include_directories(candor_options INTERFACE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)

@@ -1,3 +1,5 @@
+#include <fmt/ranges.h>
+
 #include <memory>
 
 #include "cli/commands.h"
@@ -5,28 +7,20 @@
 #include "cli/json.h"
 #include "device/device.h"
 #include "platform/cpu_features.h"
+#include "platform/environment.h"
+#include "probe/device_json.h"
+#include "probe/probe_devices.h"
 
 namespace candor::cli {
 namespace {
 
-struct Api {
-  DeviceKind kind;
-  Result<std::vector<DeviceInfo>> devices;
+struct DevicesFlags {
+  bool json = false;
+  bool retry_probe = false;
 };
 
-std::string Identifier(const DeviceInfo& device) {
-  const std::string_view kind = DeviceKindName(device.kind);
-  return device.kind == DeviceKind::kCpu ? std::string(kind) : fmt::format("{}:{}", kind, device.index);
-}
-
-Json DeviceToJson(const DeviceInfo& device) {
-  Json json = {{"id", Identifier(device)},
-               {"kind", DeviceKindName(device.kind)},
-               {"name", device.name},
-               {"memory_total", device.memory_total},
-               {"memory_available", device.memory_available},
-               {"software", device.software},
-               {"features", device.features}};
+Json ToJson(const DeviceInfo& device) {
+  Json json = DeviceToJson(device);
   if (device.kind != DeviceKind::kCpu) return json;
   json["cores"] = CpuCoreCount();
   json["isa"] = CpuIsaName(BestCpuIsa());
@@ -34,22 +28,19 @@ Json DeviceToJson(const DeviceInfo& device) {
   return json;
 }
 
-Json ToJson(const std::vector<Api>& apis) {
-  Json json = {{"devices", Json::array()}, {"unavailable", Json::array()}};
-  for (const Api& api : apis) {
-    if (!api.devices.ok()) {
-      json["unavailable"].push_back({{"kind", DeviceKindName(api.kind)}, {"reason", api.devices.status().message()}});
-      continue;
-    }
-    for (const DeviceInfo& device : *api.devices) json["devices"].push_back(DeviceToJson(device));
+Json ToJson(const ProbedDevices& probed, const ChosenDevice& automatic) {
+  Json json = {{"devices", Json::array()}, {"unavailable", Json::array()}, {"diagnosis", Json::array()}};
+  for (const DeviceInfo& device : probed.inventory.devices) json["devices"].push_back(ToJson(device));
+  for (const auto& absence : probed.inventory.absent) {
+    json["unavailable"].push_back({{"kind", DeviceKindName(absence.kind)}, {"reason", absence.reason}});
   }
+  for (const Finding& finding : probed.findings) {
+    json["diagnosis"].push_back(
+        {{"id", finding.id}, {"kind", DeviceKindName(finding.kind)}, {"message", finding.message}});
+  }
+  json["notes"] = probed.notes;
+  json["auto"] = {{"id", DeviceId(automatic.info)}, {"reason", automatic.reason}};
   return json;
-}
-
-std::string Join(const std::vector<std::string>& words) {
-  std::string line;
-  for (const std::string& word : words) line += (line.empty() ? "" : " ") + word;
-  return line;
 }
 
 std::string CpuText() {
@@ -59,43 +50,75 @@ std::string CpuText() {
   return fmt::format("          cores {}; kernels:{}; best: {}\n", CpuCoreCount(), levels, CpuIsaName(BestCpuIsa()));
 }
 
-std::string ToText(const std::vector<Api>& apis) {
+std::string VerdictText(const ProbeVerdict& verdict) {
+  std::string text = fmt::format("          probe: {}", VerdictName(verdict.state));
+  if (!verdict.phase.empty()) text += fmt::format(" in the phase {}", verdict.phase);
+  if (verdict.cached) text += " (kept from an earlier probe)";
+  if (!verdict.message.empty()) text += ": " + verdict.message;
+  return text + "\n";
+}
+
+std::string GpuText(const DeviceInfo& device) {
+  const GpuIdentity& gpu = device.gpu;
+  const std::string api = device.kind == DeviceKind::kCuda
+                              ? fmt::format("CUDA {}, compute capability {}", gpu.api_version, gpu.compute_capability)
+                              : fmt::format("Vulkan {}, driver {} {} {}", gpu.api_version, gpu.driver_name,
+                                            gpu.driver_version, gpu.driver_info);
+  std::string text = fmt::format("          {}; {}, subgroup {}\n", api, gpu.device_type, gpu.subgroup_size);
+  text += fmt::format("          uuid {}{}{}, vendor 0x{:04x}, device 0x{:04x}\n", gpu.uuid.empty() ? "none" : gpu.uuid,
+                      gpu.pci.empty() ? "" : ", pci ", gpu.pci, gpu.vendor_id, gpu.device_id);
+  if (device.software) text += fmt::format("          software adapter: {}\n", device.software_reason);
+  return text + VerdictText(device.verdict);
+}
+
+std::string DeviceText(const DeviceInfo& device) {
   constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
-  std::string text;
-  for (const Api& api : apis) {
-    if (!api.devices.ok()) {
-      text += fmt::format("{:<9} not available: {}\n", DeviceKindName(api.kind), api.devices.status().message());
-      continue;
-    }
-    for (const DeviceInfo& device : *api.devices) {
-      text += fmt::format("{:<9} {}{}, {:.1f} GiB of memory, {:.1f} GiB available\n", Identifier(device), device.name,
-                          device.software ? " (software)" : "", static_cast<double>(device.memory_total) / kGiB,
-                          static_cast<double>(device.memory_available) / kGiB);
-      if (device.kind == DeviceKind::kCpu) text += CpuText();
-      if (!device.features.empty()) text += fmt::format("          features: {}\n", Join(device.features));
-    }
-  }
+  std::string text = fmt::format("{:<9} {}{}, {:.1f} GiB of memory", DeviceId(device), device.name,
+                                 device.software ? " (software)" : "", static_cast<double>(device.memory_total) / kGiB);
+  if (device.memory_available != 0)
+    text += fmt::format(", {:.1f} GiB available", static_cast<double>(device.memory_available) / kGiB);
+  text += "\n" + (device.kind == DeviceKind::kCpu ? CpuText() : GpuText(device));
+  if (!device.features.empty()) text += fmt::format("          features: {}\n", fmt::join(device.features, " "));
   return text;
 }
 
-Outcome Devices(bool json) {
-  std::vector<Api> apis;
-  apis.push_back({DeviceKind::kCpu, ListCpuDevices()});
-  apis.push_back({DeviceKind::kVulkan, ListVulkanDevices()});
-  apis.push_back({DeviceKind::kCuda, ListCudaDevices()});
-  return json ? PrintJson(ToJson(apis)) : PrintText(ToText(apis));
+std::string ToText(const ProbedDevices& probed, const ChosenDevice& automatic) {
+  std::string text;
+  for (const DeviceInfo& device : probed.inventory.devices) text += DeviceText(device);
+  for (const auto& absence : probed.inventory.absent) {
+    text += fmt::format("{:<9} not available: {}\n", DeviceKindName(absence.kind), absence.reason);
+  }
+  if (!probed.findings.empty()) text += "diagnosis (docs/devices.md explains each):\n";
+  for (const Finding& finding : probed.findings) {
+    text += fmt::format("  {:<4} {:<7} {}\n", finding.id, DeviceKindName(finding.kind), finding.message);
+  }
+  for (const std::string& note : probed.notes) text += fmt::format("note: {}\n", note);
+  return text + fmt::format("auto picks {} ({})\n", DeviceId(automatic.info), automatic.reason);
+}
+
+Outcome Devices(const DevicesFlags& flags) {
+  ProbeOptions options;
+  options.environment = ReadEnvironment();
+  options.retry = flags.retry_probe;
+  const ProbedDevices probed = ProbeDevices(options);
+  const auto automatic = ChooseDevice(DeviceSelector{}, probed.inventory, {});
+  if (!automatic.ok()) return RunFailure(automatic.status());
+  return flags.json ? PrintJson(ToJson(probed, *automatic)) : PrintText(ToText(probed, *automatic));
 }
 
 }  // namespace
 
 CommandBody AddDevicesCommand(CLI::App& app) {
-  auto json = std::make_shared<bool>(false);
-  AddJson(app, *json);
+  auto flags = std::make_shared<DevicesFlags>();
+  AddJson(app, flags->json);
+  app.add_flag("--retry-probe", flags->retry_probe,
+               "Probe anew, also drivers that crashed or hung and are left alone since");
   app.footer(
       "Examples:\n"
       "  candor devices\n"
-      "  candor devices --json\n");
-  return [json] { return Devices(*json); };
+      "  candor devices --json\n"
+      "  candor devices --retry-probe                    after a driver was repaired\n");
+  return [flags] { return Devices(*flags); };
 }
 
 }  // namespace candor::cli

@@ -1,7 +1,7 @@
 #include "cli/load_model.h"
 
+#include "cli/choose_device.h"
 #include "cli/terminal.h"
-#include "device/device.h"
 
 namespace candor::cli {
 namespace {
@@ -36,10 +36,11 @@ Outcome RequireModel(const std::string& path) {
 }
 
 Outcome ProbeDevice(const LoadOptions& options) {
-  const auto selector = ParseDeviceSelector(options.device);
-  if (!selector.ok()) return {ExitCode::kUsage, selector.status().message()};
-  const auto device = ChooseDevice(*selector, options.allow_software_adapter);
-  if (!device.ok()) return {ExitCode::kDevice, device.status().message()};
+  const auto device = ChooseForRun(options.device, options.allow_software_adapter);
+  if (!device.ok()) {
+    const bool usage = device.status().code() == StatusCode::kInvalidArgument;
+    return {usage ? ExitCode::kUsage : ExitCode::kDevice, device.status().message()};
+  }
   if (options.cpu_isa && !CpuSupports(*options.cpu_isa)) {
     return {ExitCode::kDevice,
             fmt::format("--cpu-isa: expected one that runs on this processor ({}), got '{}'; the best it has is '{}'",

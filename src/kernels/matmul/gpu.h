@@ -1,0 +1,25 @@
+// Launches of matmul on a GPU. Weights lie in device memory as in the file.
+#pragma once
+
+#include "base/status.h"
+#include "kernels/lib/gpu_launch.h"
+#include "kernels/matmul/gpu_params.h"
+#include "tensor/dtype.h"
+
+namespace candor {
+
+// Up to this many rows each row's numbers do not depend on how many there are (the decode kernels); more rows use
+// tiles.
+inline constexpr uint32_t kMaxGemvRows = 16;
+
+// Fills rows to y_stride and tail of a matmul's parameters from its shape; addresses and tail are the caller's.
+MatMulGpuParams GpuMatMulShape(DType dtype, uint32_t rows, uint32_t n, uint32_t k);
+
+// y = tail(x w^T) with f32 activations. Unimplemented, naming the type, when there is no kernel for it.
+Result<GpuLaunch> GpuMatMul(DType dtype, MatMulGpuParams params, const GpuShape& shape);
+// The same with int8 activations that GpuQuantizeRows made; at most kMaxGemvRows rows (else InvalidArgument).
+Result<GpuLaunch> GpuInt8MatMul(DType dtype, MatMulGpuParams params, const GpuShape& shape);
+
+GpuLaunch GpuQuantizeRows(const QuantizeRowsGpuParams& params);
+
+}  // namespace candor
