@@ -1,6 +1,6 @@
 # The GPU kernels: every module of the variant table src/kernels/gpu_modules.txt is built from Slang for Vulkan and CUDA and embedded in the
 # library candor_gpu_kernel_pack. With CANDOR_GPU=OFF that library holds an empty table. Steps and formats: docs/gpu_kernels.md.
-option(CANDOR_GPU "Build the GPU kernels and embed them (needs tools/setup/requirements_gpu.txt)" ON)
+option(CANDOR_GPU "Build the GPU kernels and embed them (needs tools/setup/requirements_gpu.txt)" OFF)
 set(CANDOR_CUDA_ARCHS 75 80 86 89 90 100 120 CACHE STRING "CUDA architectures to make cubins for; fewer of them build sooner. Empty: no CUDA")
 
 enable_language(ASM)
@@ -18,7 +18,7 @@ set(gpu_out ${CMAKE_BINARY_DIR}/gpu_kernels)
 function(candor_gpu_toolchain)
   execute_process(COMMAND ${CANDOR_PYTHON} -B ${gpu_tools}/toolchain.py RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
   if(NOT result EQUAL 0)
-    message(FATAL_ERROR "GPU kernels: ${output}Install the compilers with tools/setup/setup.sh run, or configure with -DCANDOR_GPU=OFF to build without GPU support.")
+    message(FATAL_ERROR "GPU kernels: ${output}Install the compilers with CANDOR_GPU=ON tools/setup/setup.sh run, or configure with -DCANDOR_GPU=OFF to build without GPU support.")
   endif()
 endfunction()
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # build.sh PRESET [TARGET…]: configures build/PRESET if need be and builds the targets (all without one; none with --configure-only).
-# CANDOR_TESTS and CANDOR_WERROR (ON or OFF): the unit tests, warnings as errors; unset: as they were, at first OFF. CANDOR_JOBS: compilers at once.
+# CANDOR_TESTS, CANDOR_WERROR, CANDOR_GPU (ON or OFF): the unit tests, warnings as errors, the GPU kernels; unset: as they were, at first OFF.
+# CANDOR_JOBS: compilers at once.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -14,12 +15,14 @@ main() {
 # configure PRESET: the first time, and again when an option that is set differs from what the cache holds.
 configure() {
     local cache=build/$1/CMakeCache.txt options=()
-    if [ -e "build/$1/build.ninja" ] && unchanged "$cache" BUILD_TESTS "${CANDOR_TESTS-}" && unchanged "$cache" WERROR "${CANDOR_WERROR-}"; then
+    if [ -e "build/$1/build.ninja" ] && unchanged "$cache" BUILD_TESTS "${CANDOR_TESTS-}" && unchanged "$cache" WERROR "${CANDOR_WERROR-}" &&
+        unchanged "$cache" GPU "${CANDOR_GPU-}"; then
         return 0
     fi
     [ -e "build/$1/build.ninja" ] || options+=(-DCANDOR_BUILD_TESTS=OFF)
     [ -z "${CANDOR_TESTS-}" ] || options+=(-DCANDOR_BUILD_TESTS="$CANDOR_TESTS")
     [ -z "${CANDOR_WERROR-}" ] || options+=(-DCANDOR_WERROR="$CANDOR_WERROR")
+    [ -z "${CANDOR_GPU-}" ] || options+=(-DCANDOR_GPU="$CANDOR_GPU")
     mkdir -p "build/$1"
     if ! cmake --preset "$1" "${options[@]}" >"build/$1/configure.log" 2>&1; then
         tail -n 25 "build/$1/configure.log" >&2

@@ -28,7 +28,7 @@ main() {
 # The unit tests again under address and undefined-behaviour sanitizers, those of the rooms with threads under the thread sanitizer,
 # and the fuzz targets. All are run by ctest from build/release, as its tests sanitizer.* and fuzz.*.
 build_sanitized() {
-    local -x CANDOR_WERROR=OFF  # their warnings differ from the release build's, which is the one that counts
+    local -x CANDOR_GPU=OFF CANDOR_WERROR=OFF  # their warnings differ from the release build's, which is the one that counts
     tools/build.sh asan unit_tests candor
     tools/build.sh tsan candor_platform_tests candor_graph_tests candor_runtime_tests
     CANDOR_TESTS=OFF tools/build.sh fuzz fuzzers
