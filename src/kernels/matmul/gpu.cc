@@ -10,11 +10,9 @@
 namespace candor {
 namespace {
 
-// Rows that one workgroup of the decode kernel takes: the smallest variant that does it in the fewest passes.
-uint32_t GemvRows(uint32_t rows) {
-  if (rows == 1) return 1;
-  return rows <= 4 ? 4 : 8;
-}
+// Rows that one workgroup of a decode kernel takes: the smallest variant that does it in the fewest passes.
+uint32_t GemvRows(uint32_t rows) { return rows == 1 ? 1 : 8; }
+uint32_t GemvInt8Rows(uint32_t rows) { return rows > 1 && rows <= 4 ? 4 : GemvRows(rows); }
 
 // Lanes that share an output: as many as have a step of 64 weights to do, so that decode of one row keeps the machine
 // busy. Depends on k and the device alone: it decides the order of additions.
@@ -23,11 +21,10 @@ uint32_t GemvLanes(uint32_t k, const GpuShape& shape) {
   return std::min({std::bit_floor(steps), shape.subgroup_size, 32u});
 }
 
-GpuLaunch Gemv(const std::string& module, const std::string& prefix, MatMulGpuParams params, const GpuShape& shape) {
+GpuLaunch Gemv(const std::string& prefix, DType dtype, uint32_t rows, MatMulGpuParams params, const GpuShape& shape) {
   params.lanes = GemvLanes(params.k, shape);
-  const uint32_t rows = GemvRows(params.rows);
   const GpuGrid grid = FoldGrid(DivideUp(params.n, kGemvThreads / params.lanes), DivideUp(params.rows, rows));
-  return MakeGpuLaunch(module, fmt::format("{}_r{}", prefix, rows), grid, params);
+  return MakeGpuLaunch(prefix + "_" + GpuWeightTypeName(dtype), fmt::format("{}_r{}", prefix, rows), grid, params);
 }
 
 }  // namespace
@@ -46,7 +43,7 @@ MatMulGpuParams GpuMatMulShape(DType dtype, uint32_t rows, uint32_t n, uint32_t 
 
 Result<GpuLaunch> GpuMatMul(DType dtype, MatMulGpuParams params, const GpuShape& shape) {
   if (!GpuWeightTypeSupported(dtype)) return GpuWeightTypeError("matmul", dtype);
-  if (params.rows <= kMaxGemvRows) return Gemv("gemv_" + GpuWeightTypeName(dtype), "gemv", params, shape);
+  if (params.rows <= kMaxGemvRows) return Gemv("gemv", dtype, GemvRows(params.rows), params, shape);
   const GpuGrid grid = FoldGrid(DivideUp(params.n, kGemmTile), DivideUp(params.rows, kGemmTile));
   return MakeGpuLaunch("gemm_" + GpuWeightTypeName(dtype), "gemm", grid, params);
 }
@@ -57,7 +54,7 @@ Result<GpuLaunch> GpuInt8MatMul(DType dtype, MatMulGpuParams params, const GpuSh
     return InvalidArgumentError("matmul with int8 activations: expected at most {} rows, got {}; use f32 activations",
                                 kMaxGemvRows, params.rows);
   }
-  return Gemv("gemv_int8_" + GpuWeightTypeName(dtype), "gemv_int8", params, shape);
+  return Gemv("gemv_int8", dtype, GemvInt8Rows(params.rows), params, shape);
 }
 
 GpuLaunch GpuQuantizeRows(const QuantizeRowsGpuParams& params) {
