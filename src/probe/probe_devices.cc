@@ -121,6 +121,7 @@ class ApiProbe {
     for (const Finding& finding : findings_) {
       if (finding.message != reason) reason += fmt::format("; {}", finding.message);
     }
+    if (findings_.empty()) reason += "; install the GPU's driver if there is a GPU, or use -d cpu";
     return reason;
   }
 
