@@ -71,8 +71,7 @@ Devices Matching(const Devices& devices, const std::string& detail) {
 Status RefuseSoftware(const DeviceInfo& info) {
   return UnavailableError(
       "device {}: expected hardware, got the software adapter '{}' ({}); install the GPU's driver (`candor devices` "
-      "says "
-      "what is missing), or allow it with --allow-software-adapter",
+      "says what is missing), or allow it with --allow-software-adapter",
       DeviceId(info), info.name, info.software_reason);
 }
 

@@ -103,31 +103,31 @@ TEST_P(TokenizerGolden, ValidTextComesBack) {
 // limit of ten minutes; under a sanitizer, which is ten times as slow, the text is shorter.
 TEST_P(TokenizerGolden, MegabyteOfAnything) {
 #if defined(__SANITIZE_ADDRESS__)
-  constexpr size_t kMegabyte = 100000;
+  constexpr size_t kBytes = 100000;
 #else
-  constexpr size_t kMegabyte = 1000000;
+  constexpr size_t kBytes = 1000000;
 #endif
   const auto repeat = [](const std::string& unit) {
     std::string text;
-    while (text.size() < kMegabyte) text += unit;
+    while (text.size() < kBytes) text += unit;
     return text;
   };
   std::string letters;
-  for (size_t i = 0; i < kMegabyte; ++i) letters.push_back(static_cast<char>('a' + (i * i + i / 7) % 26));
+  for (size_t i = 0; i < kBytes; ++i) letters.push_back(static_cast<char>('a' + (i * i + i / 7) % 26));
   const std::pair<std::string, std::string> texts[] = {
       {"prose", repeat("The quick brown fox doesn't jump over 12 lazy dogs, does it?\n")},
-      {"one letter", std::string(kMegabyte, 'a')},
+      {"one letter", std::string(kBytes, 'a')},
       {"letters without a space", letters},
-      {"spaces", std::string(kMegabyte, ' ')},
-      {"spaces, then a letter", std::string(kMegabyte, ' ') + "x"},
-      {"newlines", std::string(kMegabyte, '\n')},
+      {"spaces", std::string(kBytes, ' ')},
+      {"spaces, then a letter", std::string(kBytes, ' ') + "x"},
+      {"newlines", std::string(kBytes, '\n')},
       {"spaces and letters", repeat("  a")},
       {"digits", repeat("0123456789")},
       {"CJK", repeat("今天天气很好")},
       {"emoji", repeat("👩🏽‍💻")},
       {"markup", repeat("<|im_start|>")},
       {"open markup", repeat("<")},
-      {"invalid UTF-8", std::string(kMegabyte, '\xFF')},
+      {"invalid UTF-8", std::string(kBytes, '\xFF')},
   };
   for (const auto& [name, text] : texts) {
     for (const bool parse_special : {false, true}) {

@@ -289,7 +289,9 @@ TEST_F(GpuAttentionTest, KvWriteRoundsToNearestEvenAndKeepsExtremes) {
     uint16_t value;
     std::memcpy(&key, pages_[0][0].host + layout_.key_offset + i * kPageTokens * 2, 2);
     std::memcpy(&value, pages_[0][0].host + layout_.value_offset + i * 2, 2);
-    if (i < 7) EXPECT_EQ(key, FloatToHalf(keys_[0][i])) << keys_[0][i];
+    if (i < 7) {
+      EXPECT_EQ(key, FloatToHalf(keys_[0][i])) << keys_[0][i];
+    }
     EXPECT_EQ(value, FloatToHalf(values_[0][i])) << values_[0][i];
   }
 }

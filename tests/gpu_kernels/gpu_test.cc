@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <limits>
 
 namespace candor {
@@ -83,31 +82,9 @@ void GpuTest::Run(const Result<GpuLaunch>& launch) {
 
 void GpuTest::Check(std::string_view what, const GpuFloats& got, std::span<const Expected> want) const {
   EXPECT_TRUE(got.GuardsIntact()) << what << ": wrote outside its output\n" << GpuReproLine();
-  const std::span<const float> values = got.values();
-  ASSERT_EQ(values.size(), want.size()) << what;
-  size_t worst = 0;
-  double worst_excess = 0.0;  // error in tolerances
-  for (size_t i = 0; i < want.size(); ++i) {
-    const double value = values[i];
-    const double expected = want[i].value;
-    if (value == expected || (std::isnan(value) && std::isnan(expected))) continue;
-    double excess = std::abs(value - expected) / want[i].tolerance;
-    if (std::isnan(excess) || std::isinf(value) || std::isinf(expected)) {
-      excess = std::numeric_limits<double>::infinity();
-    }
-    if (excess > worst_excess) {
-      worst_excess = excess;
-      worst = i;
-    }
-  }
-  EXPECT_LE(worst_excess, 1.0) << fmt::format("{}: index {}: expected {:.9g} +- {:.3g}, got {:.9g}\n{}", what, worst,
-                                              want[worst].value, want[worst].tolerance, values[worst], GpuReproLine());
+  CheckValues(what, got.values(), want, GpuReproLine());
 }
 
-std::string GpuReproLine() {
-  const testing::TestInfo* test = testing::UnitTest::GetInstance()->current_test_info();
-  return fmt::format("candor_gpu_kernels_tests --gtest_filter={}.{} --gtest_random_seed={}", test->test_suite_name(),
-                     test->name(), GTEST_FLAG_GET(random_seed));
-}
+std::string GpuReproLine() { return ReproLineOf("candor_gpu_kernels_tests"); }
 
 }  // namespace candor

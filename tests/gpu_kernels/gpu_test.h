@@ -50,7 +50,7 @@ class GpuTest : public testing::Test {
   void Run(const GpuLaunch& launch);
   void Run(const Result<GpuLaunch>& launch);
 
-  // Every value within its tolerance, NaN only where NaN is expected; guards intact.
+  // CheckValues, and guards intact.
   void Check(std::string_view what, const GpuFloats& got, std::span<const Expected> want) const;
 };
 

@@ -69,15 +69,21 @@ void KernelTest::SetUp() {
   if (!CpuSupports(isa())) GTEST_SKIP() << "NOT RUN: this machine has no " << CpuIsaName(isa());
 }
 
-std::string KernelTest::ReproLine() {
+std::string ReproLineOf(std::string_view program) {
   const testing::TestInfo* test = testing::UnitTest::GetInstance()->current_test_info();
-  return fmt::format("candor_kernels_tests --gtest_filter={}.{} --gtest_random_seed={}", test->test_suite_name(),
-                     test->name(), Seed());
+  return fmt::format("{} --gtest_filter={}.{} --gtest_random_seed={}", program, test->test_suite_name(), test->name(),
+                     Seed());
 }
+
+std::string KernelTest::ReproLine() { return ReproLineOf("candor_kernels_tests"); }
 
 void KernelTest::Check(std::string_view what, const GuardedFloats& got, std::span<const Expected> want) const {
   EXPECT_TRUE(got.GuardsIntact()) << what << ": wrote outside its output\n" << ReproLine();
-  const std::span<const float> values = got.span();
+  CheckValues(what, got.span(), want, ReproLine());
+}
+
+void CheckValues(std::string_view what, std::span<const float> values, std::span<const Expected> want,
+                 const std::string& repro_line) {
   ASSERT_EQ(values.size(), want.size()) << what;
   size_t worst = 0;
   double worst_excess = 0.0;  // error in tolerances
@@ -94,7 +100,7 @@ void KernelTest::Check(std::string_view what, const GuardedFloats& got, std::spa
     }
   }
   EXPECT_LE(worst_excess, 1.0) << fmt::format("{}: index {}: expected {:.9g} +- {:.3g}, got {:.9g}\n{}", what, worst,
-                                              want[worst].value, want[worst].tolerance, values[worst], ReproLine());
+                                              want[worst].value, want[worst].tolerance, values[worst], repro_line);
 }
 
 void KernelTest::CheckSameBits(std::string_view what, std::span<const float> got, std::span<const float> want) const {

@@ -59,16 +59,21 @@ struct Expected {
   double tolerance = 0.0;
 };
 
+// Every value within its tolerance, NaN only where NaN is expected; a failure shows the worst index.
+void CheckValues(std::string_view what, std::span<const float> values, std::span<const Expected> want,
+                 const std::string& repro_line);
+// "<program> --gtest_filter=… --gtest_random_seed=…": repeats the test in progress.
+std::string ReproLineOf(std::string_view program);
+
 class KernelTest : public testing::TestWithParam<CpuIsa> {
  protected:
   void SetUp() override;
   CpuIsa isa() const { return GetParam(); }
 
-  // Every output within its tolerance, NaN only where NaN is expected; guards intact.
+  // CheckValues, and guards intact.
   void Check(std::string_view what, const GuardedFloats& got, std::span<const Expected> want) const;
   // The same values, guards intact. NaNs are equal whatever their payload.
   void CheckSameBits(std::string_view what, std::span<const float> got, std::span<const float> want) const;
-  // "candor_kernels_tests --gtest_filter=… --gtest_random_seed=…"
   static std::string ReproLine();
 };
 
