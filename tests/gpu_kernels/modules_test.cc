@@ -38,10 +38,15 @@ TEST(GpuModules, EveryBinaryUnpacksToWhatItSays) {
       const char* text = reinterpret_cast<const char*>(bytes->data());
       uint32_t magic;
       std::memcpy(&magic, text, 4);
-      if (binary.target == GpuTarget::kSpirv) EXPECT_EQ(magic, 0x07230203u) << module.name;
-      if (binary.target == GpuTarget::kCubin) EXPECT_EQ(std::string(text + 1, 3), "ELF") << module.name;
-      if (binary.target == GpuTarget::kPtx)
+      if (binary.target == GpuTarget::kSpirv) {
+        EXPECT_EQ(magic, 0x07230203u) << module.name;
+      }
+      if (binary.target == GpuTarget::kCubin) {
+        EXPECT_EQ(std::string(text + 1, 3), "ELF") << module.name;
+      }
+      if (binary.target == GpuTarget::kPtx) {
         EXPECT_NE(std::string(text, bytes->size()).find(".version 8."), std::string::npos) << module.name;
+      }
     }
   }
 }
