@@ -3,7 +3,13 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
-cpp_files() { find src include bench tests \( -name '*.cc' -o -name '*.h' \) -not -path '*/target/*' -print0; }
+# Tracked files and new ones that git does not ignore; deleted ones drop out.
+cpp_files() {
+    local file
+    while IFS= read -r -d '' file; do
+        [ ! -f "$file" ] || printf '%s\0' "$file"
+    done < <(git ls-files -z --cached --others --exclude-standard -- '*.cc' '*.h')
+}
 
 main() {
     local mode=(--dry-run -Werror)
