@@ -1,63 +1,81 @@
 // A libcuda.so.1 of a GPU that does not exist: the functions that Candor's probe calls, over host memory. It crashes,
-// hangs, lies or fails at the place that CANDOR_FAKE_DRIVER names.
+// hangs, lies or fails at the place that CANDOR_FAKE_DRIVER names. What compute needs besides is in fake_compute.cc.
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 
+#include "fake_state.h"
 #include "misbehave.h"
 
-using candor::fake::FaultAt;
-using candor::fake::Misbehave;
+using namespace candor::fake;
 
 namespace {
 
-constexpr int kSuccess = 0;
-constexpr int kOutOfMemory = 2;
 constexpr int kNoDevice = 100;
 constexpr int kDeviceUnavailable = 46;
 constexpr int kMismatch = 803;
+
+struct ErrorName {
+  int code;
+  const char* name;
+};
+constexpr ErrorName kErrorNames[] = {{kInvalidValue, "CUDA_ERROR_INVALID_VALUE"},
+                                     {kOutOfMemory, "CUDA_ERROR_OUT_OF_MEMORY"},
+                                     {kNoDevice, "CUDA_ERROR_NO_DEVICE"},
+                                     {kMismatch, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH"},
+                                     {kInvalidContext, "CUDA_ERROR_INVALID_CONTEXT"},
+                                     {kLaunchFailed, "CUDA_ERROR_LAUNCH_FAILED"},
+                                     {kUnknown, "CUDA_ERROR_UNKNOWN"}};
 
 }  // namespace
 
 extern "C" {
 
 int cuInit(unsigned) {
+  if (const int error = Enter()) return error;
   if (FaultAt("enumerate") == "mismatch") return kMismatch;
   return Misbehave("enumerate") ? kNoDevice : kSuccess;
 }
 int cuDriverGetVersion(int* version) {
+  if (const int error = Enter()) return error;
   *version = 13000;
   return kSuccess;
 }
 int cuGetErrorName(int code, const char** name) {
-  if (code == kOutOfMemory) *name = "CUDA_ERROR_OUT_OF_MEMORY";
-  if (code == kNoDevice) *name = "CUDA_ERROR_NO_DEVICE";
-  if (code == kMismatch) *name = "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH";
-  return code == kOutOfMemory || code == kNoDevice || code == kMismatch ? kSuccess : 1;
+  for (const ErrorName& known : kErrorNames) {
+    if (known.code != code) continue;
+    *name = known.name;
+    return kSuccess;
+  }
+  return kInvalidValue;
 }
 int cuGetErrorString(int code, const char** text) {
   *text = "a fake text";
-  return code == kSuccess ? 1 : kSuccess;
+  return code == kSuccess ? kInvalidValue : kSuccess;
 }
 int cuDeviceGetCount(int* count) {
+  if (const int error = Enter()) return error;
   *count = FaultAt("enumerate") == "garbage" ? -7 : FaultAt("enumerate") == "twins" ? 2 : 1;
   return kSuccess;
 }
 int cuDeviceGet(int* device, int index) {
+  if (const int error = Enter()) return error;
   *device = index;
   return kSuccess;
 }
 int cuDeviceGetName(char* name, int size, int) {
+  if (const int error = Enter()) return error;
   snprintf(name, static_cast<size_t>(size), "%s", "Fake CUDA GPU");
   return kSuccess;
 }
 int cuDeviceGetUuid(unsigned char* uuid, int device) {
+  if (const int error = Enter()) return error;
   for (int i = 0; i < 16; ++i) uuid[i] = static_cast<unsigned char>(0xC0 + i);
   uuid[15] = static_cast<unsigned char>(device);
   return kSuccess;
 }
 int cuDeviceTotalMem_v2(size_t* bytes, int) {
+  if (const int error = Enter()) return error;
   *bytes = size_t{16} << 30;
   return kSuccess;
 }
@@ -84,27 +102,46 @@ int cuDeviceGetPCIBusId(char* text, int size, int) {
 }
 int cuDevicePrimaryCtxRetain(void** context, int) {
   if (Misbehave("device")) return kDeviceUnavailable;
-  *context = context;
+  if (const int error = Enter(Kind::kMemory)) return error;
+  static char the_context;
+  *context = &the_context;
+  ++TheState().contexts;
   return kSuccess;
 }
 int cuDevicePrimaryCtxRelease_v2(int) {
   Misbehave("destroy");
+  State& state = TheState();
+  if (state.hangs) ++state.blocked;
+  if (--state.contexts < 0) ++state.misuses;
+  if (state.contexts == 0) state.lost = false;  // the next context is a new one
   return kSuccess;
 }
-int cuCtxSetCurrent(void*) { return kSuccess; }
+int cuCtxSetCurrent(void* context) {
+  if (context == nullptr) {
+    MakeCurrent(nullptr);
+    return kSuccess;
+  }
+  if (const int error = Enter()) return error;
+  MakeCurrent(context);
+  return kSuccess;
+}
 int cuMemGetInfo_v2(size_t* available, size_t* total) {
+  if (const int error = EnterContext()) return error;
   *available = size_t{15} << 30;
   *total = size_t{16} << 30;
   return kSuccess;
 }
 int cuMemAlloc_v2(uint64_t* address, size_t bytes) {
   if (Misbehave("allocate")) return kOutOfMemory;
-  *address = reinterpret_cast<uint64_t>(malloc(bytes));
-  return kSuccess;
+  if (const int error = EnterContext(Kind::kMemory)) return error;
+  void* memory = nullptr;
+  const int result = NewMemory(&memory, bytes, "device memory");
+  *address = reinterpret_cast<uint64_t>(memory);
+  return result;
 }
 int cuMemFree_v2(uint64_t address) {
-  free(reinterpret_cast<void*>(address));
-  return kSuccess;
+  FreeMemory(reinterpret_cast<void*>(address), "device memory");
+  return LeaveResult();
 }
 int cuMemcpyHtoD_v2(uint64_t to, const void* from, size_t bytes) {
   memcpy(reinterpret_cast<void*>(to), from, bytes);
