@@ -5,6 +5,7 @@
 #include <cstring>
 #include <thread>
 
+#include "base/check.h"
 #include "device/cuda/cuda_device.h"
 
 namespace candor {
@@ -249,6 +250,21 @@ TEST_F(CudaDeviceTest, PlacesOfACopyAreOffsets) {
   ASSERT_TRUE((*device)->Copy({&copy, 1}).ok());
   EXPECT_EQ(memcmp(Words(*buffers.out) + 4, Words(*buffers.in) + 2, 12), 0);
 }
+
+#ifdef NDEBUG
+TEST_F(CudaDeviceTest, ACopyBeyondABufferIsOurOwnBug) {
+  auto device = Open();
+  ASSERT_TRUE(device.ok());
+  Buffers buffers;
+  ASSERT_TRUE(buffers.Allocate(**device).ok());
+  GpuCopy copy = CopyOf(*buffers.out, *buffers.in);
+  copy.to.offset = 4;
+  const GpuStage stage = {copy};
+  EXPECT_THROW((void)(*device)->Copy({&copy, 1}), CheckFailure);
+  EXPECT_THROW((void)(*device)->Record({&stage, 1}), CheckFailure);
+  EXPECT_TRUE(Work(**device).ok());
+}
+#endif
 
 TEST_F(CudaDeviceTest, AnotherThreadMayTakeOver) {
   std::unique_ptr<GpuDevice> device;

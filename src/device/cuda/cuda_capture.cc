@@ -19,8 +19,7 @@ void CheckCommands(std::span<const CudaKernel> kernels, std::span<const GpuStage
         CANDOR_CHECK(dispatch->kernel < kernels.size(), "a dispatch of a kernel that was not loaded");
         CANDOR_CHECK(dispatch->parameter_bytes <= kMaxGpuParameterBytes, "parameters of a dispatch");
       } else {
-        const auto& copy = std::get<GpuCopy>(command);
-        CANDOR_CHECK(Fits(copy.from, copy.bytes) && Fits(copy.to, copy.bytes), "a copy beyond the end of its buffer");
+        CheckCopy(std::get<GpuCopy>(command));
       }
     }
   }
@@ -97,6 +96,10 @@ class Capture {
 };
 
 }  // namespace
+
+void CheckCopy(const GpuCopy& copy) {
+  CANDOR_CHECK(Fits(copy.from, copy.bytes) && Fits(copy.to, copy.bytes), "a copy beyond the end of its buffer");
+}
 
 CudaResult CopyAsync(const CudaContext& context, const GpuCopy& copy, CudaStream stream) {
   if (copy.bytes == 0) return kCudaSuccess;

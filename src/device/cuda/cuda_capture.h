@@ -13,6 +13,8 @@ struct CudaKernel {
   uint32_t threads = 0;  // of a workgroup, all in x
 };
 
+// Our own bug, when a copy reaches beyond a buffer.
+void CheckCopy(const GpuCopy& copy);
 // Submits one copy to a stream, without waiting for it.
 CudaResult CopyAsync(const CudaContext& context, const GpuCopy& copy, CudaStream stream);
 

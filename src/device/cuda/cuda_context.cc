@@ -59,7 +59,9 @@ Status CudaContext::FindDevice(const DeviceInfo& info) {
 
 Status CudaContext::Retain() {
   CANDOR_RETURN_IF_CUDA_ERROR(api(), "cuDeviceGet", api().device_get(&device_, info_.index));
-  CANDOR_RETURN_IF_CUDA_ERROR(api(), "cuDevicePrimaryCtxRetain", api().context_retain(&context_, device_));
+  CudaContextHandle retained = nullptr;
+  CANDOR_RETURN_IF_CUDA_ERROR(api(), "cuDevicePrimaryCtxRetain", api().context_retain(&retained, device_));
+  context_ = retained;  // from here on the destructor gives it back
   return Enter();
 }
 

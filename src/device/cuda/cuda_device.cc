@@ -81,6 +81,7 @@ class CudaDevice : public GpuDevice {
   }
 
   Status Copy(std::span<const GpuCopy> copies) override {
+    for (const GpuCopy& copy : copies) CheckCopy(copy);
     CANDOR_RETURN_IF_ERROR(context_->Enter());
     for (const GpuCopy& copy : copies) {
       CANDOR_RETURN_IF_ERROR(
