@@ -20,7 +20,7 @@ Result<std::unique_ptr<CudaRecording>> CudaRecording::Make(CudaContext& context,
   for (CudaEvent* event : {&recording->started_, &recording->finished_}) {
     CANDOR_RETURN_IF_CUDA_ERROR(context.api(), "cuEventCreate", context.compute().event_create(event, kCudaEventTimed));
   }
-  CANDOR_ASSIGN_OR_RETURN(const CudaGraph graph, CaptureGraph(context, kernels, stages));
+  CANDOR_ASSIGN_OR_RETURN(CudaGraph graph, CaptureGraph(context, kernels, stages));
   const Status made = recording->MakeExecutable(graph);
   context.compute().graph_destroy(graph);
   CANDOR_RETURN_IF_ERROR(made);
@@ -45,7 +45,7 @@ Status CudaRecording::MakeExecutable(CudaGraph graph) {
 Result<double> CudaRecording::Run() {
   CANDOR_RETURN_IF_ERROR(context_.Enter());
   const CudaComputeApi& compute = context_.compute();
-  const CudaStream stream = context_.stream();
+  CudaStream stream = context_.stream();
   CANDOR_RETURN_IF_ERROR(context_.CheckSubmission("cuEventRecord", compute.event_record(started_, stream)));
   CANDOR_RETURN_IF_ERROR(context_.CheckSubmission("cuGraphLaunch", compute.graph_launch(executable_, stream)));
   CANDOR_RETURN_IF_ERROR(context_.CheckSubmission("cuEventRecord", compute.event_record(finished_, stream)));
