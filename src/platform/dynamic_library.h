@@ -20,6 +20,9 @@ class DynamicLibrary {
   DynamicLibrary& operator=(DynamicLibrary&& other) noexcept;
   ~DynamicLibrary();
 
+  // Forgets the library without closing it.
+  void Abandon() { handle_ = nullptr; }
+
   bool open() const { return handle_ != nullptr; }
   // The address of a function; null when the library has none of that name.
   void* Symbol(const char* name) const;

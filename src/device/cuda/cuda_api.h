@@ -12,9 +12,9 @@
 
 namespace candor {
 
-using CudaResult = int;  // CUresult
-using CudaDevice = int;  // CUdevice
-using CudaContext = struct CudaContextTag*;
+using CudaResult = int;        // CUresult
+using CudaDeviceHandle = int;  // CUdevice
+using CudaContextHandle = struct CudaContextTag*;
 using CudaAddress = uint64_t;  // CUdeviceptr
 
 struct CudaUuid {
@@ -34,26 +34,26 @@ inline constexpr int kCudaComputeMinor = 76;
 inline constexpr int kCudaSharedMemoryOptIn = 97;
 
 // X(member, exported name, parameters). The _v2 names are those that cuda.h has meant since CUDA 3.2 and 11.
-#define CANDOR_CUDA_FUNCTIONS(X)                                            \
-  X(init, "cuInit", (unsigned))                                             \
-  X(driver_version, "cuDriverGetVersion", (int*))                           \
-  X(error_name, "cuGetErrorName", (CudaResult, const char**))               \
-  X(error_text, "cuGetErrorString", (CudaResult, const char**))             \
-  X(device_count, "cuDeviceGetCount", (int*))                               \
-  X(device_get, "cuDeviceGet", (CudaDevice*, int))                          \
-  X(device_name, "cuDeviceGetName", (char*, int, CudaDevice))               \
-  X(device_uuid, "cuDeviceGetUuid", (CudaUuid*, CudaDevice))                \
-  X(device_memory, "cuDeviceTotalMem_v2", (size_t*, CudaDevice))            \
-  X(device_attribute, "cuDeviceGetAttribute", (int*, int, CudaDevice))      \
-  X(device_pci, "cuDeviceGetPCIBusId", (char*, int, CudaDevice))            \
-  X(context_retain, "cuDevicePrimaryCtxRetain", (CudaContext*, CudaDevice)) \
-  X(context_release, "cuDevicePrimaryCtxRelease_v2", (CudaDevice))          \
-  X(context_set, "cuCtxSetCurrent", (CudaContext))                          \
-  X(memory_info, "cuMemGetInfo_v2", (size_t*, size_t*))                     \
-  X(memory_allocate, "cuMemAlloc_v2", (CudaAddress*, size_t))               \
-  X(memory_free, "cuMemFree_v2", (CudaAddress))                             \
-  X(copy_to_device, "cuMemcpyHtoD_v2", (CudaAddress, const void*, size_t))  \
-  X(copy_on_device, "cuMemcpyDtoD_v2", (CudaAddress, CudaAddress, size_t))  \
+#define CANDOR_CUDA_FUNCTIONS(X)                                                        \
+  X(init, "cuInit", (unsigned))                                                         \
+  X(driver_version, "cuDriverGetVersion", (int*))                                       \
+  X(error_name, "cuGetErrorName", (CudaResult, const char**))                           \
+  X(error_text, "cuGetErrorString", (CudaResult, const char**))                         \
+  X(device_count, "cuDeviceGetCount", (int*))                                           \
+  X(device_get, "cuDeviceGet", (CudaDeviceHandle*, int))                                \
+  X(device_name, "cuDeviceGetName", (char*, int, CudaDeviceHandle))                     \
+  X(device_uuid, "cuDeviceGetUuid", (CudaUuid*, CudaDeviceHandle))                      \
+  X(device_memory, "cuDeviceTotalMem_v2", (size_t*, CudaDeviceHandle))                  \
+  X(device_attribute, "cuDeviceGetAttribute", (int*, int, CudaDeviceHandle))            \
+  X(device_pci, "cuDeviceGetPCIBusId", (char*, int, CudaDeviceHandle))                  \
+  X(context_retain, "cuDevicePrimaryCtxRetain", (CudaContextHandle*, CudaDeviceHandle)) \
+  X(context_release, "cuDevicePrimaryCtxRelease_v2", (CudaDeviceHandle))                \
+  X(context_set, "cuCtxSetCurrent", (CudaContextHandle))                                \
+  X(memory_info, "cuMemGetInfo_v2", (size_t*, size_t*))                                 \
+  X(memory_allocate, "cuMemAlloc_v2", (CudaAddress*, size_t))                           \
+  X(memory_free, "cuMemFree_v2", (CudaAddress))                                         \
+  X(copy_to_device, "cuMemcpyHtoD_v2", (CudaAddress, const void*, size_t))              \
+  X(copy_on_device, "cuMemcpyDtoD_v2", (CudaAddress, CudaAddress, size_t))              \
   X(copy_to_host, "cuMemcpyDtoH_v2", (void*, CudaAddress, size_t))
 
 struct CudaApi {

@@ -9,12 +9,12 @@ namespace {
 
 constexpr size_t kNameSize = 256;
 
-int Attribute(const CudaApi& api, int attribute, CudaDevice device) {
+int Attribute(const CudaApi& api, int attribute, CudaDeviceHandle device) {
   int value = 0;
   return api.device_attribute(&value, attribute, device) == kCudaSuccess && value > 0 ? value : 0;
 }
 
-void ReadLimits(const CudaApi& api, CudaDevice device, GpuIdentity& gpu) {
+void ReadLimits(const CudaApi& api, CudaDeviceHandle device, GpuIdentity& gpu) {
   gpu.subgroup_size = gpu.subgroup_min = gpu.subgroup_max =
       static_cast<uint32_t>(Attribute(api, kCudaWarpSize, device));
   gpu.limits.max_workgroup_invocations = static_cast<uint32_t>(Attribute(api, kCudaMaxThreadsPerBlock, device));
@@ -25,7 +25,7 @@ void ReadLimits(const CudaApi& api, CudaDevice device, GpuIdentity& gpu) {
 }
 
 // What the hardware has by its compute capability (CUDA C++ Programming Guide, table of compute capabilities).
-void ReadCapability(const CudaApi& api, CudaDevice device, DeviceInfo& info) {
+void ReadCapability(const CudaApi& api, CudaDeviceHandle device, DeviceInfo& info) {
   const int major = Attribute(api, kCudaComputeMajor, device);
   const int minor = Attribute(api, kCudaComputeMinor, device);
   const int capability = major * 10 + minor;
@@ -62,7 +62,7 @@ Result<std::vector<DeviceInfo>> CudaDriver::ListDevices() const {
     DeviceInfo info;
     info.kind = DeviceKind::kCuda;
     info.index = i;
-    CudaDevice device = 0;
+    CudaDeviceHandle device = 0;
     CANDOR_RETURN_IF_CUDA_ERROR(api(), "cuDeviceGet", api().device_get(&device, i));
     char text[kNameSize] = {};
     CANDOR_RETURN_IF_CUDA_ERROR(api(), "cuDeviceGetName", api().device_name(text, sizeof(text), device));
@@ -88,10 +88,10 @@ Result<std::vector<DeviceInfo>> CudaDriver::ListDevices() const {
 
 Result<std::unique_ptr<CudaMemoryCheck>> CudaMemoryCheck::Create(const CudaDriver& driver, int index) {
   const CudaApi& api = driver.api();
-  CudaDevice device = 0;
+  CudaDeviceHandle device = 0;
   CANDOR_RETURN_IF_CUDA_ERROR(api, "cuDeviceGet", api.device_get(&device, index));
   std::unique_ptr<CudaMemoryCheck> check(new CudaMemoryCheck(api, device));
-  CudaContext context = nullptr;
+  CudaContextHandle context = nullptr;
   CANDOR_RETURN_IF_CUDA_ERROR(api, "cuDevicePrimaryCtxRetain", api.context_retain(&context, device));
   check->retained_ = true;
   CANDOR_RETURN_IF_CUDA_ERROR(api, "cuCtxSetCurrent", api.context_set(context));

@@ -21,6 +21,9 @@ class CudaDriver {
 
   const std::string& path() const { return library_.library.path(); }
   const CudaApi& api() const { return library_.api; }
+  const DynamicLibrary& library() const { return library_.library; }
+  // The library stays loaded until the process ends: for a GPU that hangs, with threads of the driver waiting for it.
+  void Abandon() { library_.library.Abandon(); }
   // All but the verdict; memory_available is known once a context exists (CudaMemoryCheck). In the driver's order.
   Result<std::vector<DeviceInfo>> ListDevices() const;
 
@@ -44,10 +47,10 @@ class CudaMemoryCheck {
   Status RoundTrip(uint64_t bytes);
 
  private:
-  CudaMemoryCheck(const CudaApi& api, CudaDevice device) : api_(api), device_(device) {}
+  CudaMemoryCheck(const CudaApi& api, CudaDeviceHandle device) : api_(api), device_(device) {}
   Status Copy(uint64_t bytes, std::vector<uint32_t>& values);
   const CudaApi& api_;
-  CudaDevice device_;
+  CudaDeviceHandle device_;
   bool retained_ = false;
   CudaAddress first_ = 0;
   CudaAddress second_ = 0;
