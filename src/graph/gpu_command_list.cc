@@ -28,7 +28,9 @@ uint32_t GatedTail(Activation activation) {
   return kTailNone;
 }
 
-uint32_t RowBytes(const Weight& weight) { return static_cast<uint32_t>(BytesOf(weight.dtype, weight.cols).value_or(0)); }
+uint32_t RowBytes(const Weight& weight) {
+  return static_cast<uint32_t>(BytesOf(weight.dtype, weight.cols).value_or(0));
+}
 
 }  // namespace
 
@@ -209,19 +211,20 @@ Status GpuCommandList::AddPlainProducts(const FusedStep& step) {
   };
   const ValueId x = matmul_of(step.ops.front()).x;
   const auto takes_int8 = [&](int32_t op) {
-    return binding_.int8_activations && Rows(x) <= kMaxGemvRows && GpuCodedTypeSupported(WeightOf(matmul_of(op).w).dtype);
+    return binding_.int8_activations && Rows(x) <= kMaxGemvRows &&
+           GpuCodedTypeSupported(WeightOf(matmul_of(op).w).dtype);
   };
   if (std::any_of(step.ops.begin(), step.ops.end(), takes_int8)) {
     const uint32_t k = Width(x);
-    CANDOR_RETURN_IF_ERROR(Add("quantize_rows", GpuQuantizeRows({Floats(x), memory_.codes, memory_.scales, Rows(x), k, k,
-                                                                 (k + 63) / 64 * 64})));
+    CANDOR_RETURN_IF_ERROR(Add("quantize_rows", GpuQuantizeRows({Floats(x), memory_.codes, memory_.scales, Rows(x), k,
+                                                                 k, (k + 63) / 64 * 64})));
   }
   Placing placing = Placing::kNextStage;
   for (const int32_t index : step.ops) {
     const MatMulOp& op = matmul_of(index);
     const Weight& weight = WeightOf(op.w);
-    MatMulGpuParams params = GpuMatMulShape(weight.dtype, Rows(x), static_cast<uint32_t>(weight.rows),
-                                            static_cast<uint32_t>(weight.cols));
+    MatMulGpuParams params =
+        GpuMatMulShape(weight.dtype, Rows(x), static_cast<uint32_t>(weight.rows), static_cast<uint32_t>(weight.cols));
     params.w = WeightAddress(op.w);
     params.x = Floats(x);
     params.codes = memory_.codes;
@@ -331,14 +334,15 @@ Status GpuCommandList::Emit(const RopeOp& op, ValueId y) {
 
 Status GpuCommandList::Emit(const EmbeddingOp& op, ValueId y) {
   const Weight& table = WeightOf(op.table);
-  const EmbeddingGpuParams params{WeightAddress(op.table), Input(layout_->token_ids), Floats(y), RowBytes(table),
-                                  Width(y),          Width(y),                  op.scale};
+  const EmbeddingGpuParams params{
+      WeightAddress(op.table), Input(layout_->token_ids), Floats(y), RowBytes(table), Width(y), Width(y), op.scale};
   return Add("embedding", GpuEmbedding(table.dtype, params, Rows(y)));
 }
 
 Status GpuCommandList::Emit(const RmsNormOp& op, ValueId y) {
   const auto groups = static_cast<uint32_t>(op.groups);
-  const RmsNormGpuParams params{Floats(op.x), WeightAddress(op.w), Floats(y), Width(op.x), Width(y), Width(y) / groups, op.eps};
+  const RmsNormGpuParams params{Floats(op.x), WeightAddress(op.w), Floats(y), Width(op.x),
+                                Width(y),     Width(y) / groups,   op.eps};
   return Add("rms_norm", GpuRmsNorm(params, Rows(y), groups));
 }
 
@@ -353,8 +357,8 @@ Status GpuCommandList::Emit(const AddOp& op, ValueId y) {
 }
 
 Status GpuCommandList::Emit(const SelectRowsOp& op, ValueId y) {
-  const SelectRowsGpuParams params{Floats(op.x), Input(layout_->logits_index), Floats(y), Width(op.x), Width(y),
-                                   Width(y),     0};
+  const SelectRowsGpuParams params{
+      Floats(op.x), Input(layout_->logits_index), Floats(y), Width(op.x), Width(y), Width(y), 0};
   return Add("select_rows", GpuSelectRows(params, Rows(y)));
 }
 

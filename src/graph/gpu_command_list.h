@@ -1,5 +1,5 @@
-// GpuCommandList: the steps of a plan as commands of a GPU, for a given number of rows. Commands of a stage may overlap;
-// stages run one after the other.
+// GpuCommandList: the steps of a plan as commands of a GPU, for a given number of rows. Commands of a stage may
+// overlap; stages run one after the other.
 #pragma once
 
 #include <cstdint>
@@ -26,9 +26,9 @@ struct GpuModelBinding {
 
 // What a step works with, in device memory.
 struct GpuStepMemory {
-  DeviceAddress values = 0;               // Plan::float_offset counts from here
-  DeviceAddress inputs = 0;               // GpuStepLayout's offsets count from here
-  DeviceAddress codes = 0;                // int8 rows of the products that come next
+  DeviceAddress values = 0;  // Plan::float_offset counts from here
+  DeviceAddress inputs = 0;  // GpuStepLayout's offsets count from here
+  DeviceAddress codes = 0;   // int8 rows of the products that come next
   DeviceAddress scales = 0;
   DeviceAddress attention_parts = 0;
   std::vector<DeviceAddress> rope_table;  // by ValueId of the rope_table op; 0 for other values
@@ -52,8 +52,8 @@ struct GpuKernelUse {
 class GpuCommandList {
  public:
   // All are kept by reference.
-  GpuCommandList(const Plan& plan, const GpuFusion& fusion, const GpuModelBinding& binding,
-                 const GpuStepMemory& memory, GpuProgram& program)
+  GpuCommandList(const Plan& plan, const GpuFusion& fusion, const GpuModelBinding& binding, const GpuStepMemory& memory,
+                 GpuProgram& program)
       : plan_(plan), fusion_(fusion), binding_(binding), memory_(memory), program_(program) {}
 
   // Unimplemented, naming op and type or kernel, for what this device has no kernel for.

@@ -1,5 +1,5 @@
-// GpuExecutable: a plan on a GPU. For each number of rows (rounded up to a few sizes) the commands are recorded once and
-// then replayed: a step is one submission.
+// GpuExecutable: a plan on a GPU. For each number of rows (rounded up to a few sizes) the commands are recorded once
+// and then replayed: a step is one submission.
 #pragma once
 
 #include <memory>
@@ -24,9 +24,9 @@ struct GpuRunCounters {
 class GpuExecutable : public Executable {
  public:
   virtual const GpuRunCounters& counters() const = 0;
-  virtual const std::vector<GpuKernelUse>& decode_uses() const = 0;  // of the step of one row
+  virtual const std::vector<GpuKernelUse>& decode_uses() const = 0;   // of the step of one row
   virtual const std::vector<GpuKernelUse>& prefill_uses() const = 0;  // of the step of most rows that ran
-  virtual uint64_t scratch_bytes() const = 0;  // on the device
+  virtual uint64_t scratch_bytes() const = 0;                         // on the device
 };
 
 // Takes `plan` and `binding`; the program (and its device) must outlive it. The tables of angles are made by `isa` on

@@ -16,7 +16,7 @@ struct PreparedHeads {
   int32_t q_rope = kNone;
   int32_t k_rope = kNone;
   int32_t kv_write = kNone;
-  ValueId q = kNone;           // before norm and rotation
+  ValueId q = kNone;  // before norm and rotation
   ValueId k = kNone;
   ValueId prepared_q = kNone;  // what attention reads
   int32_t heads = 0;
@@ -31,10 +31,10 @@ struct FusedProducts {
 struct GpuFusion {
   explicit GpuFusion(const Plan& plan);
 
-  std::vector<PreparedHeads> prepared;    // by op: valid at a kv_write whose heads are prepared by one launch
-  std::vector<bool> in_prepared;          // by op: done by a launch of `prepared`, whatever the number of rows
-  std::vector<FusedProducts> products;    // by step
-  std::vector<bool> in_decode_products;   // by op: done by a launch of `products`, for one row
+  std::vector<PreparedHeads> prepared;   // by op: valid at a kv_write whose heads are prepared by one launch
+  std::vector<bool> in_prepared;         // by op: done by a launch of `prepared`, whatever the number of rows
+  std::vector<FusedProducts> products;   // by step
+  std::vector<bool> in_decode_products;  // by op: done by a launch of `products`, for one row
 };
 
 }  // namespace candor

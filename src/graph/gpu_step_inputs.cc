@@ -45,7 +45,8 @@ void WriteGpuStepInputs(const StepInputs& inputs, const GpuStepLayout& layout, s
     if (row + 1 < inputs.rows && inputs.sequences[row + 1] == slot) continue;
     const auto pages = static_cast<size_t>(inputs.positions[row] / kPageTokens + 1);
     for (int64_t group = 0; group < layout.kv_groups; ++group) {
-      const uint64_t offset = layout.page_table(group) + static_cast<uint64_t>(slot * layout.table_stride) * sizeof(uint64_t);
+      const uint64_t offset =
+          layout.page_table(group) + static_cast<uint64_t>(slot * layout.table_stride) * sizeof(uint64_t);
       static_assert(sizeof(std::byte*) == sizeof(uint64_t));
       std::memcpy(out + offset, inputs.page_tables[group][slot], pages * sizeof(uint64_t));
     }

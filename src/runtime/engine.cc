@@ -46,8 +46,7 @@ std::vector<OpPlacement> CountCpuOps(const Model& model) {
 
 struct Engine::Impl {
   Impl(const Model& model, int64_t rows)
-      : kv(model.kv_geometry(),
-           model.gpu() == nullptr ? MakeHostKvMemory() : MakeGpuKvMemory(*model.gpu()->device)),
+      : kv(model.kv_geometry(), model.gpu() == nullptr ? MakeHostKvMemory() : MakeGpuKvMemory(*model.gpu()->device)),
         max_rows(rows) {
     token_ids.reserve(static_cast<size_t>(rows));
     page_tables.resize(kv.geometry().groups.size());
@@ -81,9 +80,9 @@ Status Engine::Impl::StartOnCpu(const Model& model) {
   scratch_bytes = plan.scratch_bytes;
   ops = CountCpuOps(model);
   CANDOR_ASSIGN_OR_RETURN(
-      executable, MakeCpuExecutable(std::move(plan), model.weights().weights, model.kv_geometry().layers,
-                                    static_cast<int32_t>(model.kv_geometry().groups.size()), model.cpu_isa(),
-                                    model.threads()));
+      executable,
+      MakeCpuExecutable(std::move(plan), model.weights().weights, model.kv_geometry().layers,
+                        static_cast<int32_t>(model.kv_geometry().groups.size()), model.cpu_isa(), model.threads()));
   return OkStatus();
 }
 

@@ -165,7 +165,8 @@ Status LoadGpuWeights(const ModelFile& file, const Graph& graph, ThreadPool& thr
                                               : StageVector(file, tensor, to, place.bytes, staging));
     model.weights.push_back(to.buffer->address() + to.offset);
     done += RoundUp(place.bytes + kGpuReadSlack);
-    if (progress && !progress(done, model.weight_bytes)) return CancelledError("{}: loading was cancelled", file.path());
+    if (progress && !progress(done, model.weight_bytes))
+      return CancelledError("{}: loading was cancelled", file.path());
   }
   return staging.Flush();
 }

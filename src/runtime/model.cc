@@ -166,7 +166,8 @@ Status Model::EstimateGpuMemory() {
   CANDOR_ASSIGN_OR_RETURN(const uint64_t free, gpu_->device->FreeMemory());
   if (needed <= free) return OkStatus();
   return ResourceExhaustedError(
-      "{}: expected {:.0f} MiB of free memory on {} (weights {:.0f}, kv cache {:.0f} at {} tokens, scratch {:.0f}), got "
+      "{}: expected {:.0f} MiB of free memory on {} (weights {:.0f}, kv cache {:.0f} at {} tokens, scratch {:.0f}), "
+      "got "
       "{:.0f} MiB; ask for a smaller context with -c, choose a smaller model, or run on the CPU with -d cpu",
       file_->path(), MiB(needed), DeviceId(device_.info), MiB(memory_.weights), MiB(memory_.kv_full), options_.context,
       MiB(memory_.scratch), MiB(free));

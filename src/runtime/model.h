@@ -58,9 +58,9 @@ struct MemoryEstimate {
 
 class Model {
  public:
-  // Opens, checks, estimates memory against what the machine or the GPU has (ResourceExhausted with both figures), packs
-  // the weights. `phases` gets: open, verify, device (a GPU's own start, beside the two before), tokenizer (beside
-  // weights), weights.
+  // Opens, checks, estimates memory against what the machine or the GPU has (ResourceExhausted with both figures),
+  // packs the weights. `phases` gets: open, verify, device (a GPU's own start, beside the two before), tokenizer
+  // (beside weights), weights.
   static Result<std::shared_ptr<const Model>> Load(const std::string& path, const LoadOptions& options,
                                                    PhaseTimer* phases);
   ~Model();
@@ -70,8 +70,8 @@ class Model {
   const Tokenizer& tokenizer() const { return *tokenizer_; }
   const ChatTemplate* chat_template() const { return chat_template_.get(); }  // null: a base model
   const LoadOptions& options() const { return options_; }                     // with defaults resolved
-  const ModelWeights& weights() const { return *weights_; }  // of a model on the CPU
-  GpuModel* gpu() const { return gpu_.get(); }               // null for one on the CPU
+  const ModelWeights& weights() const { return *weights_; }                   // of a model on the CPU
+  GpuModel* gpu() const { return gpu_.get(); }                                // null for one on the CPU
   ThreadPool& threads() const { return *threads_; }
   const MemoryEstimate& memory() const { return memory_; }
   const Graph& graph() const { return graph_; }

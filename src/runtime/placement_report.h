@@ -23,7 +23,7 @@ struct GpuPlacement {
   std::string precision;  // "auto: int8 activations up to 16 rows, else f32"
   uint64_t submissions = 0;
   uint64_t dispatches = 0;
-  double gpu_milliseconds = 0;  // by the GPU's own clock
+  double gpu_milliseconds = 0;      // by the GPU's own clock
   double dispatches_per_token = 0;  // of a step of one row; 0 before the first
   bool timestamps = false;          // does the device have a clock?
   // Counters prove that the steps ran there: every step was one submission with dispatches, and took time by the GPU's

@@ -68,11 +68,10 @@ Result<std::unique_ptr<VulkanBuffer>> VulkanBuffer::Make(VulkanContext& context,
   Parts parts(context);
   const Status status = Fill(context, bytes, kind, parts);
   if (status.code() == StatusCode::kResourceExhausted) {
-    return ResourceExhaustedError("{}: expected {} of {} memory for {}, got {} ({} free, at most {} at once)",
-                                  DeviceId(context.info()), FormatBytes(bytes),
-                                  kind == GpuMemoryKind::kDevice ? "device" : "host", what, status.message(),
-                                  FormatBytes(context.FreeMemory()),
-                                  FormatBytes(context.info().gpu.limits.max_allocation));
+    return ResourceExhaustedError(
+        "{}: expected {} of {} memory for {}, got {} ({} free, at most {} at once)", DeviceId(context.info()),
+        FormatBytes(bytes), kind == GpuMemoryKind::kDevice ? "device" : "host", what, status.message(),
+        FormatBytes(context.FreeMemory()), FormatBytes(context.info().gpu.limits.max_allocation));
   }
   CANDOR_RETURN_IF_ERROR(status);
   auto info = VulkanStruct<VkBufferDeviceAddressInfo>(VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO);

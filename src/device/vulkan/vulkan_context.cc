@@ -112,8 +112,7 @@ Status VulkanContext::MakeDevice() {
   info.pNext = &wanted.features;
   info.queueCreateInfoCount = 1;
   info.pQueueCreateInfos = &queue;
-  CANDOR_RETURN_IF_VULKAN_ERROR("vkCreateDevice",
-                                instance_->api().vkCreateDevice(adapter_, &info, nullptr, &device_));
+  CANDOR_RETURN_IF_VULKAN_ERROR("vkCreateDevice", instance_->api().vkCreateDevice(adapter_, &info, nullptr, &device_));
   CANDOR_ASSIGN_OR_RETURN(api_, LoadDeviceApi(instance_->api().vkGetDeviceProcAddr, device_));
   CANDOR_ASSIGN_OR_RETURN(compute_, LoadComputeApi(instance_->api().vkGetDeviceProcAddr, device_));
   api_.vkGetDeviceQueue(device_, queue_family_, 0, &queue_);

@@ -49,9 +49,9 @@ class VulkanDevice : public GpuDevice {
     info.stage.pName = name.c_str();
     info.layout = context_->layout();
     VkPipeline pipeline = VK_NULL_HANDLE;
-    CANDOR_RETURN_IF_VULKAN_ERROR(fmt::format("vkCreateComputePipelines of {}/{}", modules_[module].name, entry),
-                                  context_->compute().vkCreateComputePipelines(context_->device(), VK_NULL_HANDLE, 1,
-                                                                               &info, nullptr, &pipeline));
+    CANDOR_RETURN_IF_VULKAN_ERROR(
+        fmt::format("vkCreateComputePipelines of {}/{}", modules_[module].name, entry),
+        context_->compute().vkCreateComputePipelines(context_->device(), VK_NULL_HANDLE, 1, &info, nullptr, &pipeline));
     if (pipeline == VK_NULL_HANDLE)
       return UnavailableError("vulkan vkCreateComputePipelines of {}: expected a pipeline, got none", entry);
     pipelines_.push_back(pipeline);

@@ -18,9 +18,8 @@ Result<std::unique_ptr<VulkanRecording>> VulkanRecording::Make(VulkanContext& co
     auto info = VulkanStruct<VkQueryPoolCreateInfo>(VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO);
     info.queryType = VK_QUERY_TYPE_TIMESTAMP;
     info.queryCount = 2;
-    CANDOR_RETURN_IF_VULKAN_ERROR(
-        "vkCreateQueryPool",
-        context.compute().vkCreateQueryPool(context.device(), &info, nullptr, &recording->queries_));
+    CANDOR_RETURN_IF_VULKAN_ERROR("vkCreateQueryPool", context.compute().vkCreateQueryPool(
+                                                           context.device(), &info, nullptr, &recording->queries_));
   }
   CANDOR_RETURN_IF_ERROR(recording->Record(pipelines, stages));
   return recording;

@@ -41,7 +41,10 @@ GpuLaunch GpuKvWrite(DType kv_type, const KvWriteGpuParams& params, uint32_t row
 
 GpuLaunch GpuPrepareHeads(DType kv_type, const PrepareHeadsGpuParams& params, uint32_t rows, RopePairing pairing) {
   const GpuGrid grid{params.heads + 2 * params.kv_heads, rows, 1};
-  return MakeGpuLaunch("prepare_heads", fmt::format("prepare_heads_{}_{}", TypeName(kv_type), pairing == RopePairing::kHalf ? "half" : "adjacent"), grid, params);
+  return MakeGpuLaunch(
+      "prepare_heads",
+      fmt::format("prepare_heads_{}_{}", TypeName(kv_type), pairing == RopePairing::kHalf ? "half" : "adjacent"), grid,
+      params);
 }
 
 uint32_t GpuAttentionSplits(uint32_t rows) { return rows <= kMaxDecodeAttentionRows ? kDecodeSplits : 1; }

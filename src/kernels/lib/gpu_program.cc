@@ -49,9 +49,9 @@ Result<GpuModuleId> GpuProgram::ModuleOf(const GpuModule& module) {
   const DeviceInfo& info = device_.info();
   const GpuBinary* binary = BinaryFor(module, info);
   if (binary == nullptr) return NoKernel(std::string(module.name), info);
-  const bool needs_dot = info.kind == DeviceKind::kVulkan &&
-                         std::find(module.spirv_capabilities.begin(), module.spirv_capabilities.end(),
-                                   kDotProductCapability) != module.spirv_capabilities.end();
+  const bool needs_dot =
+      info.kind == DeviceKind::kVulkan && std::find(module.spirv_capabilities.begin(), module.spirv_capabilities.end(),
+                                                    kDotProductCapability) != module.spirv_capabilities.end();
   if (needs_dot && !has_int8_products()) return NoKernel(std::string(module.name), info);
   CANDOR_ASSIGN_OR_RETURN(const std::vector<std::byte> code, UnpackGpuBinary(*binary));
   CANDOR_ASSIGN_OR_RETURN(const GpuModuleId id, device_.LoadModule(module.name, code));

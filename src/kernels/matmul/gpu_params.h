@@ -10,7 +10,7 @@ static const uint32_t kGemvThreads = 128;
 static const uint32_t kGemmThreads = 256;
 static const uint32_t kDecodeThreads = 256;
 static const uint32_t kMaxDecodeWidth = 16384;  // k of the decode kernels: a row's codes fit in shared memory
-static const uint32_t kGemmTile = 64;  // rows and columns of a workgroup's output
+static const uint32_t kGemmTile = 64;           // rows and columns of a workgroup's output
 
 // y[r, n] = tail(sum_k x[r, k] * w[n, k]). x and y 16-byte aligned, strides in floats; x_stride is a multiple of 4 and
 // at least k rounded up to 4.
