@@ -109,7 +109,7 @@ Outcome BenchThreads(const BenchFlags& flags, const std::vector<BenchTest>& test
   return {};
 }
 
-Outcome Bench(const BenchFlags& flags) {
+Outcome Bench(BenchFlags& flags) {
   CANDOR_CLI_RETURN_IF_FAILED(RequireModel(flags.model));
   const auto tests = MakeTests(flags.prompts, flags.generated, flags.depths);
   if (tests.empty())

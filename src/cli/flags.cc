@@ -21,6 +21,13 @@ CpuIsa ParseIsaOrThrow(const std::string& text) {
   return *isa;
 }
 
+GpuPrecision ParsePrecisionOrThrow(const std::string& text) {
+  for (const GpuPrecision precision : {GpuPrecision::kAuto, GpuPrecision::kF32}) {
+    if (text == GpuPrecisionName(precision)) return precision;
+  }
+  throw CLI::ValidationError("--precision", fmt::format("expected auto or f32, got '{}'", text));
+}
+
 KvType ParseKvTypeOrThrow(const std::string& text) {
   if (text == "auto") return KvType::kAuto;
   if (text == "f32") return KvType::kF32;
@@ -94,6 +101,10 @@ void AddContext(CLI::App& app, LoadOptions& options) {
 }
 
 void AddKernelFlags(CLI::App& app, LoadOptions& options) {
+  AddText(
+      app, "--precision", [&options](const std::string& text) { options.gpu_precision = ParsePrecisionOrThrow(text); },
+      "On a GPU: auto (up to 16 rows meet quantised weights as int8), f32 (activations are never rounded)")
+      ->type_name("P");
   AddText(
       app, "--cpu-isa", [&options](const std::string& text) { options.cpu_isa = ParseIsaOrThrow(text); },
       "CPU kernels: scalar, avx2, avx512 (default: the best that runs here)")

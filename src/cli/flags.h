@@ -36,7 +36,7 @@ void AddDevice(CLI::App& app, LoadOptions& options);           // -d/--device an
 void AddSoftwareAdapter(CLI::App& app, LoadOptions& options);  // the second alone
 void AddThreads(CLI::App& app, LoadOptions& options);
 void AddContext(CLI::App& app, LoadOptions& options);
-void AddKernelFlags(CLI::App& app, LoadOptions& options);  // --cpu-isa, --kv-type, --prefill-chunk
+void AddKernelFlags(CLI::App& app, LoadOptions& options);  // --precision, --cpu-isa, --kv-type, --prefill-chunk
 void AddLoadFlags(CLI::App& app, LoadOptions& options);    // the four above
 
 }  // namespace candor::cli

@@ -35,8 +35,9 @@ Outcome RequireModel(const std::string& path) {
   return UsageError("-m/--model: expected a model file, got none; give one with -m FILE");
 }
 
-Outcome ProbeDevice(const LoadOptions& options) {
-  const auto device = ChooseForRun(options.device, options.allow_software_adapter);
+Outcome ProbeDevice(LoadOptions& options) {
+  if (options.chosen_device.has_value()) return {};
+  auto device = ChooseForRun(options.device, options.allow_software_adapter);
   if (!device.ok()) {
     const bool usage = device.status().code() == StatusCode::kInvalidArgument;
     return {usage ? ExitCode::kUsage : ExitCode::kDevice, device.status().message()};
@@ -46,22 +47,22 @@ Outcome ProbeDevice(const LoadOptions& options) {
             fmt::format("--cpu-isa: expected one that runs on this processor ({}), got '{}'; the best it has is '{}'",
                         CpuModelName(), CpuIsaName(*options.cpu_isa), CpuIsaName(BestCpuIsa()))};
   }
+  options.chosen_device = std::move(*device);
   return {};
 }
 
-Outcome LoadEngine(const std::string& path, const LoadOptions& options, LoadedModel& loaded) {
+Outcome LoadEngine(const std::string& path, LoadOptions options, LoadedModel& loaded) {
   CANDOR_CLI_RETURN_IF_FAILED(RequireModel(path));
   {
     const ScopedPhase phase(&loaded.phases, "probe");
     CANDOR_CLI_RETURN_IF_FAILED(ProbeDevice(options));
   }
   ProgressLine progress("loading the model");
-  LoadOptions with_progress = options;
-  with_progress.progress = [&progress](uint64_t done, uint64_t total) {
+  options.progress = [&progress](uint64_t done, uint64_t total) {
     progress.Update(done, total);
     return !Interrupted();
   };
-  auto model = Model::Load(path, with_progress, &loaded.phases);
+  auto model = Model::Load(path, options, &loaded.phases);
   if (!model.ok()) return ModelFailure(model.status(), path, options);
   loaded.model = std::move(*model);
   auto engine = Engine::Create(loaded.model, &loaded.phases);

@@ -23,8 +23,9 @@ struct LoadedModel {
 Outcome RequireModel(const std::string& path);
 // Chooses the device, opens and loads the model, makes the engine. Phases: probe, open, verify, tokenizer, weights,
 // compile. Ctrl-C cancels it. Progress on a terminal.
-Outcome LoadEngine(const std::string& path, const LoadOptions& options, LoadedModel& loaded);
-// The device alone: 2 for a name that means nothing, 3 for a device or ISA that is not there.
-Outcome ProbeDevice(const LoadOptions& options);
+Outcome LoadEngine(const std::string& path, LoadOptions options, LoadedModel& loaded);
+// The device alone, into options.chosen_device: 2 for a name that means nothing, 3 for a device or ISA that is not
+// there. Does nothing where it is chosen already.
+Outcome ProbeDevice(LoadOptions& options);
 
 }  // namespace candor::cli

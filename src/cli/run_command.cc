@@ -139,7 +139,7 @@ Outcome Interactive(const RunFlags& flags, LoadedModel& loaded, const SamplerOpt
   return outcome.ok() ? reported : outcome;
 }
 
-Outcome Run(const RunFlags& flags) {
+Outcome Run(RunFlags& flags) {
   CANDOR_CLI_RETURN_IF_FAILED(CheckFlags(flags));
   CANDOR_CLI_RETURN_IF_FAILED(ProbeDevice(flags.load));
   PromptSource source;

@@ -86,8 +86,8 @@ Status CheckUsable(const DeviceInfo& info, const ChoicePolicy& policy) {
   }
   if (std::find(policy.runnable.begin(), policy.runnable.end(), info.kind) == policy.runnable.end()) {
     return UnavailableError(
-        "device {} ({}): it is there and passed its probe, but the engine of this version has no {} kernels yet; use "
-        "-d cpu",
+        "device {} ({}): it is there and passed its probe, but this build has no {} kernels; configure with "
+        "CANDOR_GPU=ON, or use -d cpu",
         DeviceId(info), info.name, DeviceKindName(info.kind));
   }
   return OkStatus();
@@ -167,7 +167,7 @@ Result<ChosenDevice> ChooseDevice(const DeviceSelector& selector, bool allow_sof
   DeviceInventory inventory{ListCpuDevices(), {}};
   for (const DeviceKind kind : {DeviceKind::kVulkan, DeviceKind::kCuda}) {
     inventory.absent.push_back(
-        {kind, fmt::format("the engine of this version has no {} kernels yet; use -d cpu", DeviceKindName(kind))});
+        {kind, "a GPU is chosen from what a probe has found, and none was asked; probe first, or use -d cpu"});
   }
   return ChooseDevice(selector, inventory, {.allow_software_adapter = allow_software_adapter});
 }

@@ -35,7 +35,13 @@ std::string DeviceId(const DeviceInfo& info) {
   return info.kind == DeviceKind::kCpu ? std::string(kind) : fmt::format("{}:{}", kind, info.index);
 }
 
-std::vector<DeviceKind> EngineKinds() { return {DeviceKind::kCpu}; }
+std::vector<DeviceKind> EngineKinds() {
+#ifdef CANDOR_WITH_GPU
+  return {DeviceKind::kCpu, DeviceKind::kVulkan, DeviceKind::kCuda};
+#else
+  return {DeviceKind::kCpu};
+#endif
+}
 
 Result<DeviceSelector> ParseDeviceSelector(std::string_view text) {
   if (text == "auto") return DeviceSelector{};

@@ -65,7 +65,7 @@ struct ChosenDevice {
   std::string reason;  // why `auto` chose it; empty when it was named
 };
 
-// The kinds of device that the engine of this build has kernels for.
+// The kinds of device that the engine of this build has kernels for: the CPU, and with CANDOR_GPU=ON the GPU APIs.
 std::vector<DeviceKind> EngineKinds();
 
 struct ChoicePolicy {

@@ -172,7 +172,7 @@ TEST(Device, OneThatTheEngineCannotRunOnIsRefusedAndNeverReplaced) {
   const DeviceInventory machine = Machine({Gpu(DeviceKind::kCuda, 0, "NVIDIA H200")});
   const ChoicePolicy cpu_alone = {false, {DeviceKind::kCpu}};
   ExpectRefused(Choose("cuda", machine, cpu_alone),
-                {"NVIDIA H200", "is there and passed its probe", "no cuda kernels yet"});
+                {"NVIDIA H200", "is there and passed its probe", "this build has no cuda kernels"});
   const auto chosen = Choose("auto", machine, cpu_alone);
   ASSERT_TRUE(chosen.ok());
   EXPECT_EQ(chosen->info.kind, DeviceKind::kCpu);

@@ -7,7 +7,9 @@
 #include "base/check.h"
 #include "base/exceptions.h"
 #include "graph/cpu_executable.h"
+#include "graph/gpu_executable.h"
 #include "graph/plan.h"
+#include "kernels/matmul/gpu.h"
 #include "kernels/matmul/packed_matrix.h"
 
 namespace candor {
@@ -15,7 +17,7 @@ namespace {
 
 // Ops of the plan by family and variant, with the weight bytes that each reads. A weight that two ops share is counted
 // once.
-std::vector<OpPlacement> CountOps(const Model& model) {
+std::vector<OpPlacement> CountCpuOps(const Model& model) {
   std::map<std::pair<std::string, std::string>, OpPlacement> rows;
   std::set<WeightId> counted;
   const std::string isa(CpuIsaName(model.cpu_isa()));
@@ -43,7 +45,9 @@ std::vector<OpPlacement> CountOps(const Model& model) {
 }  // namespace
 
 struct Engine::Impl {
-  Impl(const Model& model, int64_t rows) : kv(model.kv_geometry()), max_rows(rows) {
+  Impl(const Model& model, int64_t rows)
+      : kv(model.kv_geometry(), model.gpu() == nullptr ? MakeHostKvMemory() : MakeGpuKvMemory(*model.gpu()->device)),
+        max_rows(rows) {
     token_ids.reserve(static_cast<size_t>(rows));
     page_tables.resize(kv.geometry().groups.size());
     for (auto& tables : page_tables) tables.reserve(static_cast<size_t>(rows));
@@ -53,6 +57,7 @@ struct Engine::Impl {
   KvCache kv;
   const int64_t max_rows;
   std::unique_ptr<Executable> executable;
+  GpuExecutable* gpu = nullptr;  // the same, where it runs on a GPU
   std::vector<OpPlacement> ops;
   uint64_t scratch_bytes = 0;
   uint64_t steps = 0;
@@ -64,9 +69,32 @@ struct Engine::Impl {
   std::vector<std::vector<std::byte* const*>> page_tables;  // [group][sequence slot]
   std::vector<std::byte* const* const*> page_table_pointers;
 
+  Status StartOnCpu(const Model& model);
+  Status StartOnGpu(const Model& model);
   void Gather(std::span<const SequenceRows> batch);
   Status RunGathered();
 };
+
+Status Engine::Impl::StartOnCpu(const Model& model) {
+  Plan plan = MakePlan(model.graph(), max_rows);
+  scratch_bytes = plan.scratch_bytes;
+  ops = CountCpuOps(model);
+  CANDOR_ASSIGN_OR_RETURN(
+      executable,
+      MakeCpuExecutable(std::move(plan), model.weights().weights, model.kv_geometry().layers,
+                        static_cast<int32_t>(model.kv_geometry().groups.size()), model.cpu_isa(), model.threads()));
+  return OkStatus();
+}
+
+Status Engine::Impl::StartOnGpu(const Model& model) {
+  CANDOR_ASSIGN_OR_RETURN(std::unique_ptr<GpuExecutable> made,
+                          MakeGpuExecutable(MakePlan(model.graph(), max_rows), GpuBindingOf(model),
+                                            *model.gpu()->program, model.cpu_isa(), model.threads()));
+  gpu = made.get();
+  executable = std::move(made);
+  scratch_bytes = gpu->scratch_bytes();
+  return OkStatus();
+}
 
 void Engine::Impl::Gather(std::span<const SequenceRows> batch) {
   token_ids.clear();
@@ -101,7 +129,10 @@ Status Engine::Impl::RunGathered() {
   inputs.logits_rows = static_cast<int64_t>(logits_index.size());
   inputs.logits_index = logits_index.data();
   try {
-    CANDOR_RETURN_IF_ERROR(executable->Run(inputs));
+    const Status status = executable->Run(inputs);
+    // A device that was lost, or does not come back, is of no use to any later step.
+    poisoned = gpu != nullptr && !status.ok() && status.code() != StatusCode::kResourceExhausted;
+    CANDOR_RETURN_IF_ERROR(status);
   } catch (...) {
     poisoned = true;
     return StatusOfException("engine", std::current_exception());
@@ -110,6 +141,15 @@ Status Engine::Impl::RunGathered() {
   rows += token_ids.size();
   return OkStatus();
 }
+
+namespace {
+
+// Engines of one model take turns on its GPU.
+std::unique_lock<std::mutex> LockGpu(const Model& model) {
+  return model.gpu() == nullptr ? std::unique_lock<std::mutex>() : std::unique_lock(model.gpu()->mutex);
+}
+
+}  // namespace
 
 Sequence::Sequence(Engine& engine) : engine_(engine), pages_(engine.impl_->kv) {}
 Sequence::~Sequence() = default;
@@ -130,14 +170,9 @@ Result<std::unique_ptr<Engine>> Engine::Create(std::shared_ptr<const Model> mode
   const ScopedPhase phase(phases, "compile");
   std::unique_ptr<Engine> engine(new Engine(std::move(model)));
   const Model& m = *engine->model_;
+  const auto lock = LockGpu(m);
   engine->impl_ = std::make_unique<Impl>(m, m.options().prefill_chunk);
-  Plan plan = MakePlan(m.graph(), engine->impl_->max_rows);
-  engine->impl_->scratch_bytes = plan.scratch_bytes;
-  engine->impl_->ops = CountOps(m);
-  CANDOR_ASSIGN_OR_RETURN(
-      engine->impl_->executable,
-      MakeCpuExecutable(std::move(plan), m.weights().weights, m.kv_geometry().layers,
-                        static_cast<int32_t>(m.kv_geometry().groups.size()), m.cpu_isa(), m.threads()));
+  CANDOR_RETURN_IF_ERROR(m.gpu() == nullptr ? engine->impl_->StartOnCpu(m) : engine->impl_->StartOnGpu(m));
   return engine;
 }
 
@@ -194,6 +229,7 @@ Result<std::span<const float>> Engine::Step(std::span<const SequenceRows> batch)
     return FailedPreconditionError(
         "engine: it met an internal error before and accepts no further work; make a new one");
   CANDOR_RETURN_IF_ERROR(CheckBatch(batch, impl_->max_rows, context(), model_->config().vocabulary));
+  const auto lock = LockGpu(*model_);
   Status status;
   for (const SequenceRows& item : batch) {
     const int64_t length = item.sequence->length();
@@ -218,20 +254,64 @@ Result<std::span<const float>> Engine::Step(std::span<const SequenceRows> batch)
   return std::span<const float>(impl_->executable->logits(), impl_->logits_index.size() * model_->config().vocabulary);
 }
 
+namespace {
+
+// Launches of one decoded token and of the longest prefill step, by op and kernel.
+std::vector<OpPlacement> GpuOps(const GpuExecutable& gpu, const std::string& device) {
+  std::vector<OpPlacement> rows;
+  for (const auto* uses : {&gpu.decode_uses(), &gpu.prefill_uses()}) {
+    for (const GpuKernelUse& use : *uses) {
+      OpPlacement row;
+      row.op = use.op;
+      row.variant = use.kernel + (uses == &gpu.decode_uses() ? " (decode)" : " (prefill)");
+      row.device = device;
+      row.count = use.launches;
+      rows.push_back(std::move(row));
+    }
+  }
+  return rows;
+}
+
+GpuPlacement PlaceOnGpu(const Model& model, const GpuExecutable& gpu, uint64_t steps) {
+  const DeviceInfo& info = model.gpu()->device->info();
+  const GpuRunCounters& counters = gpu.counters();
+  GpuPlacement placement;
+  placement.uuid = info.gpu.uuid;
+  placement.driver = fmt::format("{} {}", info.gpu.driver_name,
+                                 info.gpu.driver_version.empty() ? info.gpu.api_version : info.gpu.driver_version);
+  placement.precision = GpuBindingOf(model).int8_activations
+                            ? fmt::format("auto: int8 activations up to {} rows, else f32", kMaxGemvRows)
+                            : std::string(GpuPrecisionName(model.options().gpu_precision)) + ": f32 activations";
+  placement.submissions = counters.submissions;
+  placement.dispatches = counters.dispatches;
+  placement.gpu_milliseconds = counters.gpu_milliseconds;
+  if (counters.decode_submissions > 0) {
+    placement.dispatches_per_token =
+        static_cast<double>(counters.decode_dispatches) / static_cast<double>(counters.decode_submissions);
+  }
+  placement.timestamps = info.kind == DeviceKind::kCuda || info.gpu.timestamp_period > 0;
+  placement.verified = steps > 0 && counters.submissions == steps && counters.dispatches >= steps &&
+                       (counters.gpu_milliseconds > 0 || !placement.timestamps);
+  return placement;
+}
+
+}  // namespace
+
 PlacementReport Engine::Report() const {
   const Model& m = *model_;
   PlacementReport report;
-  report.device = DeviceKindName(m.device().info.kind);
+  report.device = DeviceId(m.device().info);
   report.device_name = m.device().info.name;
   report.isa = CpuIsaName(m.cpu_isa());
   report.threads = m.threads().size();
   report.kv_type = m.options().kv_type == KvType::kF32 ? "f32" : "f16";
-  report.ops = impl_->ops;
-  report.weight_bytes = m.memory().weights;
+  report.ops = impl_->gpu == nullptr ? impl_->ops : GpuOps(*impl_->gpu, report.device);
+  report.weight_bytes = m.gpu() == nullptr ? m.memory().weights : m.gpu()->weight_bytes;
   report.kv_bytes = impl_->kv.BytesInUse();
   report.scratch_bytes = impl_->scratch_bytes;
   report.steps = impl_->steps;
   report.rows = impl_->rows;
+  if (impl_->gpu != nullptr) report.gpu = PlaceOnGpu(m, *impl_->gpu, impl_->steps);
   return report;
 }
 

@@ -1,7 +1,6 @@
 #include "runtime/kv_cache.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "base/check.h"
 
@@ -70,19 +69,19 @@ const KvPagePool::Page& KvPagePool::Find(const std::byte* page) const {
 
 Result<std::byte*> KvPagePool::Take() {
   if (free_.empty()) {
-    CANDOR_ASSIGN_OR_RETURN(AlignedBuffer memory, AlignedBuffer::Allocate(page_bytes_, "kv cache page"));
-    const std::pair<const std::byte*, int32_t> entry(memory.data(), static_cast<int32_t>(pages_.size()));
+    CANDOR_ASSIGN_OR_RETURN(std::byte* const address, memory_.NewPage(page_bytes_));
+    const std::pair<const std::byte*, int32_t> entry(address, static_cast<int32_t>(pages_.size()));
     index_.insert(std::upper_bound(index_.begin(), index_.end(), entry), entry);
     free_.push_back(entry.second);
-    pages_.push_back(Page{std::move(memory), 0});
+    pages_.push_back(Page{address, 0});
   } else {
-    std::memset(pages_[static_cast<size_t>(free_.back())].memory.data(), 0, page_bytes_);
+    memory_.Clear(pages_[static_cast<size_t>(free_.back())].address, page_bytes_);
   }
   Page& page = pages_[static_cast<size_t>(free_.back())];
   free_.pop_back();
   page.references = 1;
   ++in_use_;
-  return page.memory.data();
+  return page.address;
 }
 
 void KvPagePool::Share(std::byte* page) { ++Find(page).references; }
@@ -98,8 +97,9 @@ bool KvPagePool::IsShared(const std::byte* page) const { return Find(page).refer
 
 // ---- KvCache
 
-KvCache::KvCache(KvGeometry geometry) : geometry_(std::move(geometry)) {
-  for (const KvGeometry::Group& group : geometry_.groups) pools_.emplace_back(group.page_bytes);
+KvCache::KvCache(KvGeometry geometry, std::unique_ptr<KvMemory> memory)
+    : geometry_(std::move(geometry)), memory_(std::move(memory)) {
+  for (const KvGeometry::Group& group : geometry_.groups) pools_.emplace_back(group.page_bytes, *memory_);
 }
 
 uint64_t KvCache::BytesInUse() const {
@@ -121,26 +121,10 @@ KvPages::~KvPages() {
 }
 
 Status KvPages::Prepare(int64_t begin, int64_t end) {
-  struct Change {
-    size_t group;
-    size_t page;
-    std::byte* fresh;
-  };
   std::vector<Change> changes;
-  Status status;
-  for (size_t group = 0; group < tables_.size() && status.ok(); ++group) {
-    KvPagePool& pool = cache_.pool(group);
-    for (int64_t page = PageOf(begin); page < PagesFor(end) && status.ok(); ++page) {
-      const size_t i = static_cast<size_t>(page);
-      const bool exists = i < tables_[group].size() && tables_[group][i] != nullptr;
-      if (exists && !pool.IsShared(tables_[group][i])) continue;
-      Result<std::byte*> fresh = pool.Take();
-      if (!fresh.ok()) {
-        status = fresh.status();
-      } else {
-        changes.push_back({group, i, *fresh});
-      }
-    }
+  Status status = TakePages(begin, end, changes);
+  for (const Change& change : changes) {
+    if (status.ok() && change.shared != nullptr) status = cache_.pool(change.group).Copy(change.fresh, change.shared);
   }
   for (const Change& change : changes) {
     KvPagePool& pool = cache_.pool(change.group);
@@ -150,14 +134,24 @@ Status KvPages::Prepare(int64_t begin, int64_t end) {
     }
     std::vector<std::byte*>& table = tables_[change.group];
     if (change.page >= table.size()) table.resize(change.page + 1, nullptr);
-    std::byte*& slot = table[change.page];
-    if (slot != nullptr) {
-      std::memcpy(change.fresh, slot, pool.page_bytes());
-      pool.Release(slot);
-    }
-    slot = change.fresh;
+    if (change.shared != nullptr) pool.Release(change.shared);
+    table[change.page] = change.fresh;
   }
   return status;
+}
+
+Status KvPages::TakePages(int64_t begin, int64_t end, std::vector<Change>& changes) {
+  for (size_t group = 0; group < tables_.size(); ++group) {
+    KvPagePool& pool = cache_.pool(group);
+    for (int64_t page = PageOf(begin); page < PagesFor(end); ++page) {
+      const size_t i = static_cast<size_t>(page);
+      std::byte* const present = i < tables_[group].size() ? tables_[group][i] : nullptr;
+      if (present != nullptr && !pool.IsShared(present)) continue;
+      CANDOR_ASSIGN_OR_RETURN(std::byte* const fresh, pool.Take());
+      changes.push_back({group, i, fresh, present});
+    }
+  }
+  return OkStatus();
 }
 
 void KvPages::ReleaseBehindWindows(int64_t length) {

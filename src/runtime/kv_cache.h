@@ -12,7 +12,7 @@
 #include "graph/cpu_executable.h"
 #include "graph/graph.h"
 #include "kernels/attention/kv_layout.h"
-#include "platform/memory.h"
+#include "runtime/kv_memory.h"
 
 namespace candor {
 
@@ -32,24 +32,27 @@ KvGeometry MakeKvGeometry(const std::vector<KvLayer>& layers, DType dtype);
 
 class KvPagePool {
  public:
-  explicit KvPagePool(uint64_t page_bytes) : page_bytes_(page_bytes) {}
+  // The memory must outlive the pool.
+  KvPagePool(uint64_t page_bytes, KvMemory& memory) : page_bytes_(page_bytes), memory_(memory) {}
 
-  Result<std::byte*> Take();      // a zeroed page with one reference; ResourceExhausted
+  Result<std::byte*> Take();      // a page as new (KvMemory) with one reference; ResourceExhausted
   void Share(std::byte* page);    // one more reference
   void Release(std::byte* page);  // one less
   bool IsShared(const std::byte* page) const;
+  Status Copy(std::byte* to, const std::byte* from) { return memory_.Copy(to, from, page_bytes_); }
   uint64_t page_bytes() const { return page_bytes_; }
   uint64_t pages_in_use() const { return in_use_; }
 
  private:
   struct Page {
-    AlignedBuffer memory;
+    std::byte* address = nullptr;
     int32_t references = 0;
   };
   Page& Find(const std::byte* page);
   const Page& Find(const std::byte* page) const;
 
   uint64_t page_bytes_;
+  KvMemory& memory_;
   uint64_t in_use_ = 0;
   std::vector<Page> pages_;                                  // by index
   std::vector<int32_t> free_;                                // indices without references
@@ -58,13 +61,14 @@ class KvPagePool {
 
 class KvCache {
  public:
-  explicit KvCache(KvGeometry geometry);
+  explicit KvCache(KvGeometry geometry, std::unique_ptr<KvMemory> memory = MakeHostKvMemory());
   const KvGeometry& geometry() const { return geometry_; }
   KvPagePool& pool(size_t group) { return pools_[group]; }
   uint64_t BytesInUse() const;
 
  private:
   KvGeometry geometry_;
+  std::unique_ptr<KvMemory> memory_;
   std::vector<KvPagePool> pools_;
 };
 
@@ -89,6 +93,15 @@ class KvPages {
   std::byte* const* table(size_t group) const { return tables_[group].data(); }
 
  private:
+  // A page to put into a table, in the place of a shared one or of none.
+  struct Change {
+    size_t group;
+    size_t page;
+    std::byte* fresh;
+    std::byte* shared;
+  };
+  Status TakePages(int64_t begin, int64_t end, std::vector<Change>& changes);
+
   KvCache& cache_;
   std::vector<std::vector<std::byte*>> tables_;  // [group][page]
 };

@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "base/exceptions.h"
+#include "graph/gpu_executable.h"
 #include "models/family.h"
 #include "platform/memory.h"
 
@@ -134,16 +135,42 @@ Status CheckVocabulary(const ModelFile& file, const ModelConfig& config, const T
 Model::Model() = default;
 Model::~Model() = default;
 
+std::string_view GpuPrecisionName(GpuPrecision precision) { return precision == GpuPrecision::kF32 ? "f32" : "auto"; }
+
+GpuModelBinding GpuBindingOf(const Model& model) {
+  GpuModelBinding binding;
+  binding.weights = model.gpu()->weights;
+  binding.kv = model.kv_geometry().layers;
+  binding.kv_groups = static_cast<int32_t>(model.kv_geometry().groups.size());
+  binding.kv_type = KvDType(model.options().kv_type);
+  binding.context = model.options().context;
+  binding.int8_activations =
+      model.options().gpu_precision == GpuPrecision::kAuto && model.gpu()->program->has_int8_products();
+  return binding;
+}
+
 Status Model::Resolve(const LoadOptions& options) {
-  CANDOR_ASSIGN_OR_RETURN(const DeviceSelector selector, ParseDeviceSelector(options.device));
-  CANDOR_ASSIGN_OR_RETURN(device_, ChooseDevice(selector, options.allow_software_adapter));
   CANDOR_ASSIGN_OR_RETURN(Blueprint blueprint, ReadBlueprint(*file_, options));
   config_ = std::move(blueprint.config);
   graph_ = std::move(blueprint.graph);
   options_ = std::move(blueprint.options);
   CANDOR_ASSIGN_OR_RETURN(memory_, Estimate(options_, config_, graph_));
   kv_geometry_ = MakeKvGeometry(graph_.kv_layers, KvDType(options_.kv_type));
-  return CheckMemory();
+  return OkStatus();
+}
+
+Status Model::EstimateGpuMemory() {
+  memory_.weights = GpuWeightBytes(graph_);
+  memory_.scratch = GpuScratchBytes(MakePlan(graph_, options_.prefill_chunk), GpuBindingOf(*this));
+  const uint64_t needed = memory_.weights + memory_.kv_full + memory_.scratch;
+  CANDOR_ASSIGN_OR_RETURN(const uint64_t free, gpu_->device->FreeMemory());
+  if (needed <= free) return OkStatus();
+  return ResourceExhaustedError(
+      "{}: expected {:.0f} MiB of free memory on {} (weights {:.0f}, kv cache {:.0f} at {} tokens, scratch {:.0f}), "
+      "got "
+      "{:.0f} MiB; ask for a smaller context with -c, choose a smaller model, or run on the CPU with -d cpu",
+      file_->path(), MiB(needed), DeviceId(device_.info), MiB(memory_.weights), MiB(memory_.kv_full), options_.context,
+      MiB(memory_.scratch), MiB(free));
 }
 
 Status Model::CheckMemory() const {
@@ -168,7 +195,40 @@ Result<std::shared_ptr<const Model>> Model::Load(const std::string& path, const 
   return std::shared_ptr<const Model>(std::move(model));
 }
 
+namespace {
+
+// A GPU that starts on a thread of its own, while the file is opened and read.
+struct GpuStart {
+  std::unique_ptr<GpuDevice> device;
+  Status status;
+  double milliseconds = 0;
+};
+
+void StartGpu(const DeviceInfo& info, GpuStart& start) {
+  const Stopwatch watch;
+  try {
+    auto device = OpenGpuDevice(info);
+    start.status = device.status();
+    if (device.ok()) start.device = std::move(*device);
+  } catch (...) {
+    start.status = StatusOfException("device", std::current_exception());
+  }
+  start.milliseconds = watch.Milliseconds();
+}
+
+Result<ChosenDevice> ChooseForLoad(const LoadOptions& options) {
+  if (options.chosen_device.has_value()) return *options.chosen_device;
+  CANDOR_ASSIGN_OR_RETURN(const DeviceSelector selector, ParseDeviceSelector(options.device));
+  return ChooseDevice(selector, options.allow_software_adapter);
+}
+
+}  // namespace
+
 Status Model::LoadAll(const std::string& path, const LoadOptions& options, PhaseTimer* phases) {
+  CANDOR_ASSIGN_OR_RETURN(device_, ChooseForLoad(options));
+  GpuStart gpu;
+  std::jthread gpu_thread;
+  if (device_.info.kind != DeviceKind::kCpu) gpu_thread = std::jthread([&] { StartGpu(device_.info, gpu); });
   {
     const ScopedPhase phase(phases, "open");
     CANDOR_ASSIGN_OR_RETURN(file_, OpenModelFile(path));
@@ -177,15 +237,23 @@ Status Model::LoadAll(const std::string& path, const LoadOptions& options, Phase
     const ScopedPhase phase(phases, "verify");
     CANDOR_RETURN_IF_ERROR(Resolve(options));
   }
+  if (gpu_thread.joinable()) {
+    gpu_thread.join();
+    if (phases != nullptr) phases->Add("device", gpu.milliseconds);
+    CANDOR_RETURN_IF_ERROR(gpu.status);
+    gpu_ = std::make_unique<GpuModel>();
+    gpu_->device = std::move(gpu.device);
+    gpu_->program = std::make_unique<GpuProgram>(*gpu_->device);
+    CANDOR_RETURN_IF_ERROR(EstimateGpuMemory());
+  } else {
+    CANDOR_RETURN_IF_ERROR(CheckMemory());
+  }
   TextParts text;
   std::jthread text_thread([&] { LoadText(file_, text); });
   Status loaded;
   {
     const ScopedPhase phase(phases, "weights");
-    threads_ = std::make_unique<ThreadPool>(options_.threads);
-    auto weights = LoadWeights(*file_, graph_, cpu_isa(), *threads_, options.progress);
-    loaded = weights.status();
-    if (weights.ok()) weights_ = std::move(*weights);
+    loaded = LoadTheWeights();
   }
   text_thread.join();
   if (phases != nullptr) phases->Add("tokenizer", text.milliseconds);
@@ -194,6 +262,13 @@ Status Model::LoadAll(const std::string& path, const LoadOptions& options, Phase
   CANDOR_RETURN_IF_ERROR(CheckVocabulary(*file_, config_, *text.tokenizer));
   tokenizer_ = std::move(text.tokenizer);
   chat_template_ = std::move(text.chat_template);
+  return OkStatus();
+}
+
+Status Model::LoadTheWeights() {
+  threads_ = std::make_unique<ThreadPool>(options_.threads);
+  if (gpu_ != nullptr) return LoadGpuWeights(*file_, graph_, *threads_, options_.progress, *gpu_);
+  CANDOR_ASSIGN_OR_RETURN(weights_, LoadWeights(*file_, graph_, cpu_isa(), *threads_, options_.progress));
   return OkStatus();
 }
 

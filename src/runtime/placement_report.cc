@@ -28,12 +28,23 @@ std::string PlacementReport::ToJson() const {
   json["scratch_bytes"] = scratch_bytes;
   json["steps"] = steps;
   json["rows"] = rows;
+  if (gpu.has_value()) {
+    json["gpu"] = {{"uuid", gpu->uuid},
+                   {"driver", gpu->driver},
+                   {"precision", gpu->precision},
+                   {"submissions", gpu->submissions},
+                   {"dispatches", gpu->dispatches},
+                   {"dispatches_per_token", gpu->dispatches_per_token},
+                   {"gpu_milliseconds", gpu->gpu_milliseconds},
+                   {"timestamps", gpu->timestamps},
+                   {"verified", gpu->verified}};
+  }
   return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 std::string PlacementReport::ToText() const {
-  std::string text = fmt::format("placement: {} ({}), {}, {} thread{}, kv cache {}\n", device, device_name, isa,
-                                 threads, threads == 1 ? "" : "s", kv_type);
+  std::string text = fmt::format("placement: {} ({}), {}, {} thread{}, kv cache {}\n", device, device_name,
+                                 gpu.has_value() ? gpu->driver : isa, threads, threads == 1 ? "" : "s", kv_type);
   auto out = std::back_inserter(text);
   for (const OpPlacement& row : ops) {
     fmt::format_to(out, "  {:<16} x {:<4} {:<20} {:<8}", row.op, row.count, row.variant, row.device);
@@ -42,6 +53,11 @@ std::string PlacementReport::ToText() const {
   }
   fmt::format_to(out, "memory: weights {:.1f} MiB, kv cache {:.1f} MiB, scratch {:.1f} MiB; {} steps, {} rows\n",
                  MiB(weight_bytes), MiB(kv_bytes), MiB(scratch_bytes), steps, rows);
+  if (gpu.has_value()) {
+    fmt::format_to(out, "gpu: {}; {} submissions, {} launches ({:.0f} a token), {:.1f} ms by its own clock; {}\n",
+                   gpu->precision, gpu->submissions, gpu->dispatches, gpu->dispatches_per_token, gpu->gpu_milliseconds,
+                   gpu->verified ? "verified by its counters" : "not verified");
+  }
   return text;
 }
 

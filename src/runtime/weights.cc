@@ -1,10 +1,9 @@
 #include "runtime/weights.h"
 
 #include <algorithm>
-#include <atomic>
-#include <mutex>
 
 #include "kernels/matmul/packed_matrix.h"
+#include "platform/first_error.h"
 #include "tensor/dequantize.h"
 
 namespace candor {
@@ -20,23 +19,6 @@ Result<uint64_t> BytesOfWeight(const Weight& weight, CpuIsa isa) {
   CANDOR_ASSIGN_OR_RETURN(const size_t bytes, PackedBytes(weight.dtype, isa, weight.rows, weight.cols));
   return RoundUp(bytes);
 }
-
-// The first failure of several threads.
-class FirstError {
- public:
-  void Set(Status status) {
-    const std::lock_guard lock(mutex_);
-    if (status_.ok()) status_ = std::move(status);
-    failed_.store(true, std::memory_order_relaxed);
-  }
-  bool failed() const { return failed_.load(std::memory_order_relaxed); }
-  const Status& status() const { return status_; }
-
- private:
-  std::mutex mutex_;
-  std::atomic<bool> failed_{false};
-  Status status_;
-};
 
 Status LoadMatrix(const ModelFile& file, const TensorInfo& tensor, const Weight& weight, CpuIsa isa,
                   std::span<std::byte> packed, ThreadPool& threads) {

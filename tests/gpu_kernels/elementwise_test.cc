@@ -105,13 +105,13 @@ TEST_F(GpuElementwise, Rope) {
       for (size_t i = 0; i < x.size(); ++i) want[i] = {x[i], 0.0};
       std::vector<double> head(head_dim);
       for (uint32_t r = 0; r < rows; ++r) {
-        const int64_t position = 1000 * r + 7;
+        const int64_t position = 1000 * r + 7;  // row r of the table
         for (uint32_t i = 0; i < n_rot; ++i) {
           const double angle = static_cast<double>(position) * frequency[i % (n_rot / 2)];
           table.push_back(static_cast<float>(1.25 * (i < n_rot / 2 ? std::cos(angle) : std::sin(angle))));
         }
         for (uint32_t h = 0; h < heads; ++h) {
-          const size_t begin = r * stride + h * head_dim;
+          const size_t begin = (r + 1) % rows * stride + h * head_dim;
           ReferenceRope(x.data() + begin, position, frequency.data(), 1.25, static_cast<int32_t>(head_dim),
                         static_cast<int32_t>(n_rot), pairing, head.data());
           for (uint32_t i = 0; i < n_rot; ++i) want[begin + i] = {head[i], 4.0 * 1.25 * kRoundoff * 8.0};
@@ -119,7 +119,8 @@ TEST_F(GpuElementwise, Rope) {
         }
       }
       GpuFloats y = InPlace(x);
-      Run(GpuRope({y.address(), Upload(table), stride, heads, head_dim, n_rot}, rows, pairing));
+      const DeviceAddress position = Upload(std::vector<int32_t>{2, 0, 1});
+      Run(GpuRope({y.address(), Upload(table), position, stride, heads, head_dim, n_rot}, rows, pairing));
       Check(fmt::format("rope {} heads of {}, {} rotated", heads, head_dim, n_rot), y, want);
     }
   }

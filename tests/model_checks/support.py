@@ -63,7 +63,7 @@ def logits_bytes(model, ids, *options):
     """The raw float32 logits that `candor logits` writes."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "logits.f32")
-        candor("logits", "-m", model, "-d", "cpu", "--ids", id_list(ids), *options, "-o", path)
+        candor("logits", "-m", model, *settings.device.split(), "--ids", id_list(ids), *options, "-o", path)
         return pathlib.Path(path).read_bytes()
 
 
@@ -84,7 +84,7 @@ def argmax(row):
 
 def greedy(model, ids, count, *options):
     """The ids that follow, always the likeliest one, end tokens not heeded."""
-    answer = candor_json("run", "-m", model, "-d", "cpu", "--ids", id_list(ids), "-n", count, "--temp", 0, "--ignore-eos", *options)
+    answer = candor_json("run", "-m", model, *settings.device.split(), "--ids", id_list(ids), "-n", count, "--temp", 0, "--ignore-eos", *options)
     return answer["tokens"]
 
 
@@ -108,6 +108,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--candor", required=True, help="the built program")
     parser.add_argument("--models", type=pathlib.Path, default=pathlib.Path(cache) / "candor", help="where fetched models are")
+    parser.add_argument("--device", default="-d cpu", help="the words that choose the device")
     parser.add_argument("tests", nargs="*", help="unittest names; default: all")
     parser.parse_args(namespace=settings)
     settings.candor = os.path.abspath(settings.candor)

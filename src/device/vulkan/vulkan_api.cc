@@ -35,7 +35,7 @@ const ResultName* Find(VkResult result) {
 
 Status Missing(const char* function) {
   return UnavailableError(
-      "vulkan {}: expected this function of Vulkan 1.1, got none; install a newer loader and driver", function);
+      "vulkan {}: expected this function of Vulkan 1.2, got none; install a newer loader and driver", function);
 }
 
 }  // namespace
@@ -67,6 +67,16 @@ Result<VulkanDeviceApi> LoadDeviceApi(PFN_vkGetDeviceProcAddr get, VkDevice devi
   api.name = reinterpret_cast<PFN_##name>(get(device, #name)); \
   if (api.name == nullptr) return Missing(#name);
   CANDOR_VULKAN_DEVICE_FUNCTIONS(CANDOR_VULKAN_LOAD)
+#undef CANDOR_VULKAN_LOAD
+  return api;
+}
+
+Result<VulkanComputeApi> LoadComputeApi(PFN_vkGetDeviceProcAddr get, VkDevice device) {
+  VulkanComputeApi api;
+#define CANDOR_VULKAN_LOAD(name)                               \
+  api.name = reinterpret_cast<PFN_##name>(get(device, #name)); \
+  if (api.name == nullptr) return Missing(#name);
+  CANDOR_VULKAN_COMPUTE_FUNCTIONS(CANDOR_VULKAN_LOAD)
 #undef CANDOR_VULKAN_LOAD
   return api;
 }

@@ -20,7 +20,7 @@ T VulkanStruct(VkStructureType type) {
   return structure;
 }
 
-// Functions of an instance, and of a device; all are core Vulkan 1.1.
+// Functions of an instance, and of a device; all are core Vulkan 1.1 or older.
 #define CANDOR_VULKAN_INSTANCE_FUNCTIONS(X)   \
   X(vkDestroyInstance)                        \
   X(vkEnumeratePhysicalDevices)               \
@@ -55,6 +55,30 @@ T VulkanStruct(VkStructureType type) {
   X(vkQueueSubmit)                        \
   X(vkDeviceWaitIdle)
 
+// What running kernels needs besides: fetched when a device is opened for work (vulkan_context.h), so that any driver
+// can be listed. Core Vulkan 1.2.
+#define CANDOR_VULKAN_COMPUTE_FUNCTIONS(X) \
+  X(vkGetBufferDeviceAddress)              \
+  X(vkCreateShaderModule)                  \
+  X(vkDestroyShaderModule)                 \
+  X(vkCreatePipelineLayout)                \
+  X(vkDestroyPipelineLayout)               \
+  X(vkCreatePipelineCache)                 \
+  X(vkDestroyPipelineCache)                \
+  X(vkGetPipelineCacheData)                \
+  X(vkCreateComputePipelines)              \
+  X(vkDestroyPipeline)                     \
+  X(vkCreateQueryPool)                     \
+  X(vkDestroyQueryPool)                    \
+  X(vkGetQueryPoolResults)                 \
+  X(vkFreeCommandBuffers)                  \
+  X(vkResetFences)                         \
+  X(vkCmdBindPipeline)                     \
+  X(vkCmdPushConstants)                    \
+  X(vkCmdDispatch)                         \
+  X(vkCmdResetQueryPool)                   \
+  X(vkCmdWriteTimestamp)
+
 #define CANDOR_VULKAN_MEMBER(name) PFN_##name name = nullptr;
 struct VulkanInstanceApi {
   CANDOR_VULKAN_INSTANCE_FUNCTIONS(CANDOR_VULKAN_MEMBER)
@@ -62,11 +86,15 @@ struct VulkanInstanceApi {
 struct VulkanDeviceApi {
   CANDOR_VULKAN_DEVICE_FUNCTIONS(CANDOR_VULKAN_MEMBER)
 };
+struct VulkanComputeApi {
+  CANDOR_VULKAN_COMPUTE_FUNCTIONS(CANDOR_VULKAN_MEMBER)
+};
 #undef CANDOR_VULKAN_MEMBER
 
 // Unavailable, and the function's name, when the loader or driver lacks one.
 Result<VulkanInstanceApi> LoadInstanceApi(PFN_vkGetInstanceProcAddr get, VkInstance instance);
 Result<VulkanDeviceApi> LoadDeviceApi(PFN_vkGetDeviceProcAddr get, VkDevice device);
+Result<VulkanComputeApi> LoadComputeApi(PFN_vkGetDeviceProcAddr get, VkDevice device);
 
 // "vulkan vkCreateDevice: VK_ERROR_DEVICE_LOST (-4)", with the code that fits: ResourceExhausted for memory and
 // objects, FailedPrecondition for what the device lacks, else Unavailable. Never Ok: `result` must not be VK_SUCCESS.

@@ -32,10 +32,19 @@ uint32_t ValueColumns(DType kv_type, uint32_t value_dim) {
 
 void SetGpuKvLayout(const KvLayerLayout& layout, KvWriteGpuParams& params) { SetLayout(layout, params); }
 void SetGpuKvLayout(const KvLayerLayout& layout, AttentionGpuParams& params) { SetLayout(layout, params); }
+void SetGpuKvLayout(const KvLayerLayout& layout, PrepareHeadsGpuParams& params) { SetLayout(layout, params); }
 
 GpuLaunch GpuKvWrite(DType kv_type, const KvWriteGpuParams& params, uint32_t rows) {
   const uint32_t width = params.kv_heads * (params.key_dim + params.value_dim);
   return MakeGpuLaunch("kv_write", fmt::format("kv_write_{}", TypeName(kv_type)), ElementGrid(width, rows), params);
+}
+
+GpuLaunch GpuPrepareHeads(DType kv_type, const PrepareHeadsGpuParams& params, uint32_t rows, RopePairing pairing) {
+  const GpuGrid grid{params.heads + 2 * params.kv_heads, rows, 1};
+  return MakeGpuLaunch(
+      "prepare_heads",
+      fmt::format("prepare_heads_{}_{}", TypeName(kv_type), pairing == RopePairing::kHalf ? "half" : "adjacent"), grid,
+      params);
 }
 
 uint32_t GpuAttentionSplits(uint32_t rows) { return rows <= kMaxDecodeAttentionRows ? kDecodeSplits : 1; }

@@ -5,14 +5,20 @@
 #include "kernels/attention/gpu_params.h"
 #include "kernels/attention/kv_layout.h"
 #include "kernels/lib/gpu_launch.h"
+#include "kernels/rope/rope.h"
 
 namespace candor {
 
 // Copies the layout into the parameters of either kernel.
 void SetGpuKvLayout(const KvLayerLayout& layout, KvWriteGpuParams& params);
 void SetGpuKvLayout(const KvLayerLayout& layout, AttentionGpuParams& params);
+void SetGpuKvLayout(const KvLayerLayout& layout, PrepareHeadsGpuParams& params);
 
 GpuLaunch GpuKvWrite(DType kv_type, const KvWriteGpuParams& params, uint32_t rows);
+
+// The widest head that it takes; params.key_dim and value_dim beyond it need the ops one by one.
+inline constexpr uint32_t kMaxPreparedHeadDim = 1024;
+GpuLaunch GpuPrepareHeads(DType kv_type, const PrepareHeadsGpuParams& params, uint32_t rows, RopePairing pairing);
 
 // Up to this many rows each is a tile of its own, its pages split over workgroups: its numbers do not depend on the
 // others, nor on how many there are. More rows share tiles.

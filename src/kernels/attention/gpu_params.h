@@ -28,6 +28,33 @@ struct KvWriteGpuParams {
   uint32_t value_head_stride;
 };
 
+// What attention needs of new rows, in one launch: queries normed and rotated, keys normed, rotated and put into their
+// pages, values put into theirs. 128 bytes.
+struct PrepareHeadsGpuParams {
+  CANDOR_GPU_POINTER(float) q;              // [rows, heads * key_dim]
+  CANDOR_GPU_POINTER(float) prepared_q;     // the same; may be q
+  CANDOR_GPU_POINTER(float) k;              // [rows, kv_heads * key_dim]
+  CANDOR_GPU_POINTER(float) v;              // [rows, kv_heads * value_dim]
+  CANDOR_GPU_POINTER(float) q_norm;         // [key_dim]; 0: no norm
+  CANDOR_GPU_POINTER(float) k_norm;         // [key_dim]; 0: no norm
+  CANDOR_GPU_POINTER(float) table;          // [positions, n_rot] as in RopeGpuParams; 0: no rotation
+  CANDOR_GPU_POINTER(int32_t) position;     // [rows]; negative: a row that is not there
+  CANDOR_GPU_POINTER(int32_t) sequence;     // [rows]
+  CANDOR_GPU_POINTER(uint64_t) page_table;  // [sequences, table_stride]
+  uint32_t table_stride;
+  uint32_t heads;
+  uint32_t kv_heads;
+  uint32_t key_dim;
+  uint32_t value_dim;
+  uint32_t key_offset;
+  uint32_t value_offset;
+  uint32_t key_head_stride;
+  uint32_t value_head_stride;
+  uint32_t n_rot;
+  float q_eps;
+  float k_eps;
+};
+
 // A tile is up to kQueries (row, head) pairs of tile_rows adjacent rows and tile_heads heads of one KV head.
 struct AttentionGpuParams {
   CANDOR_GPU_POINTER(float) q;              // [rows, q_stride]

@@ -27,6 +27,20 @@ GpuLaunch Gemv(const std::string& prefix, DType dtype, uint32_t rows, MatMulGpuP
   return MakeGpuLaunch(prefix + "_" + GpuWeightTypeName(dtype), fmt::format("{}_r{}", prefix, rows), grid, params);
 }
 
+// Workgroups that keep a large device busy; more of them only repeat the work on the row.
+constexpr uint32_t kDecodeGroups = 1024;
+
+GpuLaunch Decode(const char* entry, DType dtype, DecodeGpuParams params, const GpuShape& shape) {
+  const uint32_t lanes = GemvLanes(params.k, shape);
+  const uint32_t stride = kDecodeThreads / lanes;
+  const uint32_t columns = params.n0 + params.n1 + params.n2;
+  const uint32_t passes = std::clamp(DivideUp(columns, uint64_t{stride} * kDecodeGroups), 1u, 16u);
+  params.lanes_and_passes = lanes | passes << 8;
+  uint64_t groups = 0;
+  for (const uint32_t n : {params.n0, params.n1, params.n2}) groups += DivideUp(n, uint64_t{stride} * passes);
+  return MakeGpuLaunch("decode_" + GpuWeightTypeName(dtype), entry, FoldGrid(groups), params);
+}
+
 }  // namespace
 
 MatMulGpuParams GpuMatMulShape(DType dtype, uint32_t rows, uint32_t n, uint32_t k) {
@@ -55,6 +69,17 @@ Result<GpuLaunch> GpuInt8MatMul(DType dtype, MatMulGpuParams params, const GpuSh
                                 kMaxGemvRows, params.rows);
   }
   return Gemv("gemv_int8", dtype, GemvInt8Rows(params.rows), params, shape);
+}
+
+bool GpuDecodeSupported(DType dtype, uint32_t k) { return GpuCodedTypeSupported(dtype) && k <= kMaxDecodeWidth; }
+
+GpuLaunch GpuDecodeProducts(DType dtype, DecodeGpuParams params, const GpuShape& shape) {
+  return Decode("decode_products", dtype, params, shape);
+}
+
+GpuLaunch GpuDecodeGated(DType dtype, DecodeGpuParams params, const GpuShape& shape) {
+  params.n1 = 0;  // as wide as matrix 0, and in the same columns
+  return Decode("decode_gated", dtype, params, shape);
 }
 
 GpuLaunch GpuQuantizeRows(const QuantizeRowsGpuParams& params) {

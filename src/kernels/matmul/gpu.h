@@ -20,6 +20,13 @@ Result<GpuLaunch> GpuMatMul(DType dtype, MatMulGpuParams params, const GpuShape&
 // The same with int8 activations that GpuQuantizeRows made; at most kMaxGemvRows rows (else InvalidArgument).
 Result<GpuLaunch> GpuInt8MatMul(DType dtype, MatMulGpuParams params, const GpuShape& shape);
 
+// One row through up to three matrices that share it, norm and quantisation included: the numbers of the launches it
+// stands for. Sets lanes_and_passes. Only where GpuDecodeSupported.
+bool GpuDecodeSupported(DType dtype, uint32_t k);
+GpuLaunch GpuDecodeProducts(DType dtype, DecodeGpuParams params, const GpuShape& shape);
+// Gate and up of a gated unit, and its activation.
+GpuLaunch GpuDecodeGated(DType dtype, DecodeGpuParams params, const GpuShape& shape);
+
 GpuLaunch GpuQuantizeRows(const QuantizeRowsGpuParams& params);
 
 }  // namespace candor

@@ -8,7 +8,9 @@ CANDOR_GPU_NAMESPACE_BEGIN
 
 static const uint32_t kGemvThreads = 128;
 static const uint32_t kGemmThreads = 256;
-static const uint32_t kGemmTile = 64;  // rows and columns of a workgroup's output
+static const uint32_t kDecodeThreads = 256;
+static const uint32_t kMaxDecodeWidth = 16384;  // k of the decode kernels: a row's codes fit in shared memory
+static const uint32_t kGemmTile = 64;           // rows and columns of a workgroup's output
 
 // y[r, n] = tail(sum_k x[r, k] * w[n, k]). x and y 16-byte aligned, strides in floats; x_stride is a multiple of 4 and
 // at least k rounded up to 4.
@@ -28,6 +30,31 @@ struct MatMulGpuParams {
   uint32_t y_stride;
   uint32_t lanes;  // that share one output: a power of two, at most the subgroup's size
   EpilogueParams tail;
+};
+
+// One row through up to three matrices of one type and width that share it; 128 bytes. x is normed if there is a norm,
+// then quantised as quantize_rows does it. `decode_gated`: matrices 0 (gate) and 1 (up) become one y0.
+struct DecodeGpuParams {
+  CANDOR_GPU_POINTER(float) x;         // [k]
+  CANDOR_GPU_POINTER(float) norm;      // [k]: weights of rms_norm; 0: no norm
+  CANDOR_GPU_POINTER(float) residual;  // [n0], added to y0; 0: none
+  CANDOR_GPU_POINTER(uint8_t) w0;      // [n0] rows of row_bytes
+  CANDOR_GPU_POINTER(uint8_t) w1;
+  CANDOR_GPU_POINTER(uint8_t) w2;
+  CANDOR_GPU_POINTER(float) y0;  // [n0]
+  CANDOR_GPU_POINTER(float) y1;
+  CANDOR_GPU_POINTER(float) y2;
+  CANDOR_GPU_POINTER(float) bias0;  // [n0]; 0: none
+  CANDOR_GPU_POINTER(float) bias1;
+  CANDOR_GPU_POINTER(float) bias2;
+  uint32_t n0;
+  uint32_t n1;  // 0: no such matrix
+  uint32_t n2;
+  uint32_t k;
+  uint32_t row_bytes;
+  float eps;
+  uint32_t lanes_and_passes;  // lanes as above | columns that each lane group does << 8
+  uint32_t activation;        // decode_gated: kTailSiluGate, kTailGeluTanhGate or kTailGeluGate
 };
 
 struct QuantizeRowsGpuParams {
