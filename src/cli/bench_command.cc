@@ -25,6 +25,7 @@ struct BenchFlags {
   std::vector<int64_t> threads = {0};
   int repetitions = 5;
   bool no_warm_up = false;
+  bool profile = false;
   bool json = false;
 };
 
@@ -86,6 +87,21 @@ std::string RowToText(const BenchResult& result, const PlacementReport& report) 
 
 constexpr const char* kHeader = "test               device      isa  threads       tokens/s\n";
 
+// The kernels of a decoded token, the costliest first.
+Outcome Profile(const BenchFlags& flags, LoadedModel& loaded, Json& rows) {
+  const auto times = loaded.engine->ProfileDecode();
+  if (!times.ok()) return RunFailure(times.status());
+  std::string text = "decode, by kernel                                            launches  us/launch   us/token\n";
+  Json json = Json::array();
+  for (const GpuLaunchTime& time : *times) {
+    const double total = time.microseconds * static_cast<double>(time.launches);
+    text += fmt::format("  {:<58} {:>8} {:>10.2f} {:>10.1f}\n", time.kernel, time.launches, time.microseconds, total);
+    json.push_back({{"kernel", time.kernel}, {"launches", time.launches}, {"microseconds", time.microseconds}});
+  }
+  for (Json& row : rows) row["decode_profile"] = json;
+  return flags.json ? Outcome{} : PrintText(text);
+}
+
 // All tests at one thread count, with a model of its own.
 Outcome BenchThreads(const BenchFlags& flags, const std::vector<BenchTest>& tests, int64_t threads, Json& rows) {
   LoadOptions options = flags.load;
@@ -104,6 +120,7 @@ Outcome BenchThreads(const BenchFlags& flags, const std::vector<BenchTest>& test
     if (rows.size() == 1) CANDOR_CLI_RETURN_IF_FAILED(PrintText(kHeader));
     CANDOR_CLI_RETURN_IF_FAILED(PrintText(RowToText(*result, report)));
   }
+  if (flags.profile) CANDOR_CLI_RETURN_IF_FAILED(Profile(flags, loaded, rows));
   loaded.TearDown();
   for (size_t i = first_row; i < rows.size(); ++i) rows[i]["phases"] = PhasesToJson(loaded.phases);
   return {};
@@ -134,6 +151,7 @@ CommandBody AddBenchCommand(CLI::App& app) {
       [flags](int64_t value) { flags->repetitions = static_cast<int>(value); }, "Runs of each test (default: 5)");
   AddList(app, "-t,--threads", 1, kMaxThreads, flags->threads, "CPU threads (default: all cores this process may use)");
   AddDeviceOrDepth(app, *flags);
+  app.add_flag("--profile", flags->profile, "On a GPU: what each kernel of a decoded token takes");
   app.add_flag("--no-warmup", flags->no_warm_up, "Leave out the uncounted run before each test");
   AddKernelFlags(app, flags->load);
   AddJson(app, flags->json);

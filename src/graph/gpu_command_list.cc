@@ -62,30 +62,34 @@ uint32_t GpuCommandList::Rows(ValueId id) const {
 Status GpuCommandList::Add(const char* op, const Result<GpuLaunch>& launch, Placing placing) {
   CANDOR_RETURN_IF_ERROR(launch.status());
   CANDOR_ASSIGN_OR_RETURN(const GpuDispatch dispatch, program_.Dispatch(*launch));
-  if (placing == Placing::kNextStage) stages_.emplace_back();
-  stages_.back().push_back(dispatch);
   const std::string kernel = launch->module + "/" + launch->entry;
+  if (placing == Placing::kNextStage) {
+    commands_.stages.emplace_back();
+    commands_.kernels.push_back(kernel);
+  } else {
+    commands_.kernels.back() += " + " + kernel;
+  }
+  commands_.stages.back().push_back(dispatch);
   const auto same = [&](const GpuKernelUse& use) { return use.op == op && use.kernel == kernel; };
-  const auto known = std::find_if(uses_.begin(), uses_.end(), same);
-  if (known != uses_.end()) {
+  const auto known = std::find_if(commands_.uses.begin(), commands_.uses.end(), same);
+  if (known != commands_.uses.end()) {
     ++known->launches;
   } else {
-    uses_.push_back({op, kernel, 1});
+    commands_.uses.push_back({op, kernel, 1});
   }
   return OkStatus();
 }
 
-Result<std::vector<GpuStage>> GpuCommandList::Build(const GpuStepLayout& layout) {
+Result<GpuCommands> GpuCommandList::Build(const GpuStepLayout& layout) {
   layout_ = &layout;
   decode_ = layout.rows == 1 && binding_.int8_activations;
-  stages_.clear();
-  uses_.clear();
+  commands_ = {};
   for (size_t step = 0; step < plan_.steps.size(); ++step) {
     const int64_t rows = plan_.steps[step].rows == RowSpace::kAll ? layout.rows : layout.logits_rows;
     if (rows > 0) CANDOR_RETURN_IF_ERROR(AddStep(step));
   }
   layout_ = nullptr;
-  return std::move(stages_);
+  return std::move(commands_);
 }
 
 Status GpuCommandList::AddStep(size_t index) {

@@ -49,6 +49,13 @@ struct GpuKernelUse {
   int64_t launches = 0;
 };
 
+// Steps as commands, and what they are.
+struct GpuCommands {
+  std::vector<GpuStage> stages;
+  std::vector<std::string> kernels;  // by stage: "decode_q4_k/decode_products", joined by " + " where it has several
+  std::vector<GpuKernelUse> uses;
+};
+
 class GpuCommandList {
  public:
   // All are kept by reference.
@@ -57,8 +64,7 @@ class GpuCommandList {
       : plan_(plan), fusion_(fusion), binding_(binding), memory_(memory), program_(program) {}
 
   // Unimplemented, naming op and type or kernel, for what this device has no kernel for.
-  Result<std::vector<GpuStage>> Build(const GpuStepLayout& layout);
-  const std::vector<GpuKernelUse>& uses() const { return uses_; }  // of the last Build
+  Result<GpuCommands> Build(const GpuStepLayout& layout);
 
  private:
   Status AddStep(size_t step);
@@ -102,8 +108,7 @@ class GpuCommandList {
   GpuProgram& program_;
   const GpuStepLayout* layout_ = nullptr;
   bool decode_ = false;  // one row, whose products are fused
-  std::vector<GpuStage> stages_;
-  std::vector<GpuKernelUse> uses_;
+  GpuCommands commands_;
 };
 
 }  // namespace candor

@@ -109,6 +109,28 @@ class Impl : public GpuExecutable {
     return OkStatus();
   }
 
+  Result<std::vector<GpuLaunchTime>> ProfileDecode() override {
+    constexpr int kRepetitions = 20;
+    GpuCommandList commands(plan_, fusion_, binding_, memory_, program_);
+    CANDOR_ASSIGN_OR_RETURN(const GpuCommands built, commands.Build(StepLayout(1, 1)));
+    std::map<std::string, std::vector<GpuStage>> by_kernel;
+    for (size_t i = 0; i < built.stages.size(); ++i) by_kernel[built.kernels[i]].push_back(built.stages[i]);
+    std::vector<GpuLaunchTime> times;
+    for (const auto& [kernel, stages] : by_kernel) {
+      std::vector<GpuStage> repeated;
+      for (int i = 0; i < kRepetitions; ++i) repeated.insert(repeated.end(), stages.begin(), stages.end());
+      CANDOR_ASSIGN_OR_RETURN(const std::unique_ptr<GpuRecording> recording, program_.device().Record(repeated));
+      CANDOR_RETURN_IF_ERROR(recording->Run().status());  // the first run is slower
+      CANDOR_ASSIGN_OR_RETURN(const double milliseconds, recording->Run());
+      times.push_back({kernel, static_cast<int64_t>(stages.size()),
+                       milliseconds * 1000.0 / static_cast<double>(repeated.size())});
+    }
+    std::sort(times.begin(), times.end(), [](const GpuLaunchTime& a, const GpuLaunchTime& b) {
+      return a.microseconds * static_cast<double>(a.launches) > b.microseconds * static_cast<double>(b.launches);
+    });
+    return times;
+  }
+
   const float* logits() const override { return reinterpret_cast<const float*>(host_logits_->host()); }
   const GpuRunCounters& counters() const override { return counters_; }
   const std::vector<GpuKernelUse>& decode_uses() const override { return decode_uses_; }
@@ -175,7 +197,8 @@ class Impl : public GpuExecutable {
 
   Result<std::unique_ptr<GpuRecording>> Record(const GpuStepLayout& layout) {
     GpuCommandList commands(plan_, fusion_, binding_, memory_, program_);
-    CANDOR_ASSIGN_OR_RETURN(std::vector<GpuStage> stages, commands.Build(layout));
+    CANDOR_ASSIGN_OR_RETURN(GpuCommands built, commands.Build(layout));
+    std::vector<GpuStage>& stages = built.stages;
     const GpuCopy inputs{{host_inputs_.get(), 0}, {device_.get(), layout_.inputs}, layout.bytes};
     stages.insert(stages.begin(), GpuStage{inputs});
     if (layout.logits_rows > 0) {
@@ -183,10 +206,10 @@ class Impl : public GpuExecutable {
       stages.push_back({GpuCopy{{device_.get(), offset}, {host_logits_.get(), 0}, LogitsBytes(layout.logits_rows)}});
     }
     if (layout.rows == 1) {
-      decode_uses_ = commands.uses();
+      decode_uses_ = std::move(built.uses);
     } else if (layout.rows >= prefill_rows_) {
       prefill_rows_ = layout.rows;
-      prefill_uses_ = commands.uses();
+      prefill_uses_ = std::move(built.uses);
     }
     return program_.device().Record(stages);
   }

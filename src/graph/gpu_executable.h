@@ -21,8 +21,18 @@ struct GpuRunCounters {
   double decode_gpu_milliseconds = 0;
 };
 
+// What the launches of one kernel take.
+struct GpuLaunchTime {
+  std::string kernel;  // as GpuCommands::kernels
+  int64_t launches = 0;
+  double microseconds = 0;  // of one, with the gap to the next; mean
+};
+
 class GpuExecutable : public Executable {
  public:
+  // Times the launches of a step of one row, each kernel's over and over, with the state that the last step left; that
+  // state is of no use afterwards.
+  virtual Result<std::vector<GpuLaunchTime>> ProfileDecode() = 0;
   virtual const GpuRunCounters& counters() const = 0;
   virtual const std::vector<GpuKernelUse>& decode_uses() const = 0;   // of the step of one row
   virtual const std::vector<GpuKernelUse>& prefill_uses() const = 0;  // of the step of most rows that ran

@@ -297,6 +297,12 @@ GpuPlacement PlaceOnGpu(const Model& model, const GpuExecutable& gpu, uint64_t s
 
 }  // namespace
 
+Result<std::vector<GpuLaunchTime>> Engine::ProfileDecode() {
+  if (impl_->gpu == nullptr) return FailedPreconditionError("profile: expected an engine on a GPU, got one on the CPU");
+  const auto lock = LockGpu(*model_);
+  return impl_->gpu->ProfileDecode();
+}
+
 PlacementReport Engine::Report() const {
   const Model& m = *model_;
   PlacementReport report;

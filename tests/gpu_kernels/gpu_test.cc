@@ -2,7 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <limits>
+
+#include "device/cuda/cuda_driver.h"
+#include "device/gpu_device.h"
+#include "device/vulkan/vulkan_instance.h"
+#include "kernels/lib/gpu_program.h"
 
 namespace candor {
 namespace {
@@ -10,13 +17,57 @@ namespace {
 constexpr size_t kGuardBytes = 256;
 constexpr std::byte kGuard{0xa5};
 
-// Made at first use; software adapters are allowed here by name.
-const Result<std::unique_ptr<VulkanRunner>>& Device() {
-  static const Result<std::unique_ptr<VulkanRunner>> device = VulkanRunner::Create(SoftwareAdapters::kAllowed);
+// A device with its kernels, and what the running case has allocated on it.
+struct TestDevice {
+  std::unique_ptr<GpuDevice> device;
+  std::unique_ptr<GpuProgram> program;
+  std::vector<std::unique_ptr<GpuBuffer>> buffers;
+};
+
+Result<DeviceInfo> FindCudaDevice() {
+  CANDOR_ASSIGN_OR_RETURN(CudaLibrary library, CudaLibrary::Open());
+  CANDOR_ASSIGN_OR_RETURN(const CudaDriver driver, CudaDriver::Start(std::move(library)));
+  CANDOR_ASSIGN_OR_RETURN(const std::vector<DeviceInfo> devices, driver.ListDevices());
+  if (devices.empty()) return UnavailableError("cuda: expected a device, got none");
+  return devices.front();
+}
+
+// Hardware before software, which is allowed here by name.
+Result<DeviceInfo> FindVulkanDevice() {
+  CANDOR_ASSIGN_OR_RETURN(const VulkanLoader loader, VulkanLoader::Open());
+  auto instance = VulkanInstance::Create(loader);
+  if (!instance.ok()) return instance.status();
+  CANDOR_ASSIGN_OR_RETURN(const std::vector<VulkanAdapter> adapters, instance->ListAdapters());
+  if (adapters.empty()) return UnavailableError("vulkan: expected a device, got none");
+  const auto hardware = std::find_if(adapters.begin(), adapters.end(),
+                                     [](const VulkanAdapter& adapter) { return !adapter.info.software; });
+  return hardware == adapters.end() ? adapters.front().info : hardware->info;
+}
+
+Result<std::unique_ptr<TestDevice>> OpenTestDevice() {
+  const char* wanted = std::getenv("CANDOR_TEST_GPU");
+  const bool cuda = wanted != nullptr && std::string_view(wanted) == "cuda";
+  CANDOR_ASSIGN_OR_RETURN(const DeviceInfo info, cuda ? FindCudaDevice() : FindVulkanDevice());
+  auto opened = std::make_unique<TestDevice>();
+  CANDOR_ASSIGN_OR_RETURN(opened->device, OpenGpuDevice(info));
+  opened->program = std::make_unique<GpuProgram>(*opened->device);
+  return opened;
+}
+
+// Made at first use.
+const Result<std::unique_ptr<TestDevice>>& Device() {
+  static const Result<std::unique_ptr<TestDevice>> device = OpenTestDevice();
   return device;
 }
 
-VulkanRunner& Runner() { return *Device().value(); }
+TestDevice& Opened() { return *Device().value(); }
+
+Status RunLaunch(const GpuLaunch& launch) {
+  CANDOR_ASSIGN_OR_RETURN(const GpuDispatch dispatch, Opened().program->Dispatch(launch));
+  const GpuStage stage = {dispatch};
+  CANDOR_ASSIGN_OR_RETURN(const std::unique_ptr<GpuRecording> recording, Opened().device->Record({&stage, 1}));
+  return recording->Run().status();
+}
 
 }  // namespace
 
@@ -50,15 +101,16 @@ void GpuTest::SetUp() {
 }
 
 void GpuTest::TearDown() {
-  if (Device().ok()) Runner().FreeAll();
+  if (Device().ok()) Opened().buffers.clear();
 }
 
-GpuShape GpuTest::shape() const { return Runner().shape(); }
+GpuShape GpuTest::shape() const { return Opened().program->shape(); }
 
 GpuMemory GpuTest::Memory(size_t bytes) {
-  Result<GpuMemory> memory = Runner().Allocate(bytes);
-  EXPECT_TRUE(memory.ok()) << memory.status().message();
-  return memory.value();
+  auto buffer = Opened().device->Allocate(bytes, GpuMemoryKind::kHost, "a test");
+  EXPECT_TRUE(buffer.ok()) << buffer.status().message();
+  Opened().buffers.push_back(std::move(*buffer));
+  return {Opened().buffers.back()->address(), Opened().buffers.back()->host(), bytes};
 }
 
 GpuFloats GpuTest::Floats(size_t count) { return {Memory(count * sizeof(float) + 2 * kGuardBytes), count}; }
@@ -71,7 +123,7 @@ DeviceAddress GpuTest::Upload(std::span<const std::byte> bytes, size_t slack) {
 }
 
 void GpuTest::Run(const GpuLaunch& launch) {
-  const Status status = Runner().Run(launch);
+  const Status status = RunLaunch(launch);
   ASSERT_TRUE(status.ok()) << launch.module << "/" << launch.entry << ": " << status.message();
 }
 

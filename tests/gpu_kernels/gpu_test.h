@@ -1,5 +1,6 @@
-// What the tests of GPU kernels share: one Vulkan device for the program, guarded and poisoned buffers on it, and the
-// comparison with expected values. Without a device every case is skipped with NOT RUN. The seed is
+// What the tests of GPU kernels share: one device for the program, guarded and poisoned buffers that it reaches, and the
+// comparison with expected values. The device is the best of Vulkan, software adapters included, or with
+// CANDOR_TEST_GPU=cuda the first of CUDA. Without one every case is skipped with NOT RUN. The seed is
 // --gtest_random_seed.
 #pragma once
 
@@ -11,10 +12,18 @@
 #include <string_view>
 #include <vector>
 
+#include "base/status.h"
+#include "kernels/lib/gpu_launch.h"
 #include "kernels/lib/kernel_test.h"
-#include "vulkan_runner.h"
 
 namespace candor {
+
+// Memory that the host and the device reach, until the end of the case.
+struct GpuMemory {
+  DeviceAddress address = 0;
+  std::byte* host = nullptr;
+  size_t bytes = 0;
+};
 
 // An output of floats in device memory: NaN at first, guard bytes on both sides.
 class GpuFloats {
