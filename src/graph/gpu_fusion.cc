@@ -141,20 +141,29 @@ bool WritesElsewhere(const Plan& plan, const FusedStep& step, ValueId input, int
   return true;
 }
 
+// The norm that makes the input of a step, where nothing else reads it.
+int32_t FindNorm(const Graph& graph, const Uses& uses, const FusedStep& step, ValueId x) {
+  if (uses.readers(x) != static_cast<int>(step.ops.size())) return kNone;
+  for (size_t i = 0; i < graph.ops.size(); ++i) {
+    const auto* norm = std::get_if<RmsNormOp>(&graph.ops[i].attributes);
+    if (norm != nullptr && graph.ops[i].output == x && norm->groups == 1 && norm->w != kNone)
+      return static_cast<int32_t>(i);
+  }
+  return kNone;
+}
+
 FusedProducts FindFusedProducts(const Plan& plan, const Uses& uses, const FusedStep& step) {
   if (step.kind != StepKind::kMatMul || !DecodeTogether(plan, step)) return {};
-  FusedProducts fused;
   const ValueId x = std::get<MatMulOp>(plan.graph.ops[static_cast<size_t>(step.ops[0])].attributes).x;
-  fused.gated = FindGated(plan.graph, uses, step);
-  if (fused.gated != kNone && !WritesElsewhere(plan, step, x, fused.gated)) fused.gated = kNone;
-  for (size_t i = 0; i < plan.graph.ops.size(); ++i) {
-    const Op& op = plan.graph.ops[i];
-    const auto* norm = std::get_if<RmsNormOp>(&op.attributes);
-    if (norm == nullptr || op.output != x || norm->groups != 1 || norm->w == kNone) continue;
-    if (uses.readers(x) == static_cast<int>(step.ops.size()) && WritesElsewhere(plan, step, norm->x, fused.gated))
-      fused.norm = static_cast<int32_t>(i);
+  const int32_t gated = FindGated(plan.graph, uses, step);
+  const int32_t norm = FindNorm(plan.graph, uses, step, x);
+  const auto input = [&](const FusedProducts& fused) {
+    return fused.norm == kNone ? x : std::get<RmsNormOp>(plan.graph.ops[static_cast<size_t>(fused.norm)].attributes).x;
+  };
+  for (const FusedProducts& fused : {FusedProducts{norm, gated}, {kNone, gated}, {norm, kNone}}) {
+    if (WritesElsewhere(plan, step, input(fused), fused.gated)) return fused;
   }
-  return fused;
+  return {};
 }
 
 }  // namespace

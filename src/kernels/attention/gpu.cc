@@ -22,10 +22,18 @@ const char* TypeName(DType kv_type) { return kv_type == DType::kF16 ? "f16" : "f
 
 // Columns of values that a workgroup of the variant takes; wider heads take several workgroups. f32 pages are for
 // comparing numbers, not for speed: one variant does.
-uint32_t ValueColumns(DType kv_type, uint32_t value_dim) {
-  if (kv_type == DType::kF32) return 256;
+uint32_t ValueColumns(DType kv_type, uint32_t value_dim, uint32_t queries) {
+  if (kv_type == DType::kF32 || queries == 4) return 256;
   if (value_dim <= 64) return 64;
   return value_dim <= 128 ? 128 : 256;
+}
+
+GpuLaunch DecodeAttention(DType kv_type, AttentionGpuParams& params) {
+  const uint32_t per_kv_head = params.heads / params.kv_heads;
+  params.tile_heads = std::min(per_kv_head, kDecodeAttentionHeads);
+  params.tile_rows = 1;
+  const GpuGrid grid{params.kv_heads * DivideUp(per_kv_head, params.tile_heads), params.rows, params.splits};
+  return MakeGpuLaunch("attention_decode", fmt::format("attention_decode_{}", TypeName(kv_type)), grid, params);
 }
 
 }  // namespace
@@ -57,10 +65,12 @@ Result<GpuLaunch> GpuAttention(DType kv_type, AttentionGpuParams& params) {
   }
   const uint32_t per_kv_head = params.heads / params.kv_heads;
   params.splits = GpuAttentionSplits(params.rows);
+  if (params.splits > 1 && params.key_dim <= kDecodeAttentionDim && params.value_dim <= kDecodeAttentionDim)
+    return DecodeAttention(kv_type, params);
   const uint32_t queries = params.splits > 1 || params.key_dim * 16 > kAttentionQueryFloats ? 4 : 16;
   params.tile_heads = std::min(per_kv_head, queries);
   params.tile_rows = params.splits > 1 ? 1 : queries / params.tile_heads;
-  const uint32_t columns = ValueColumns(kv_type, params.value_dim);
+  const uint32_t columns = ValueColumns(kv_type, params.value_dim, queries);
   const GpuGrid grid{params.kv_heads * DivideUp(per_kv_head, params.tile_heads),
                      DivideUp(params.rows, params.tile_rows), params.splits * DivideUp(params.value_dim, columns)};
   return MakeGpuLaunch("attention", fmt::format("attention_{}_q{}_v{}", TypeName(kv_type), queries, columns), grid,

@@ -28,7 +28,7 @@ GpuLaunch Gemv(const std::string& prefix, DType dtype, uint32_t rows, MatMulGpuP
 }
 
 // Workgroups that keep a large device busy; more of them only repeat the work on the row.
-constexpr uint32_t kDecodeGroups = 1024;
+constexpr uint32_t kDecodeGroups = 768;
 
 GpuLaunch Decode(const char* entry, DType dtype, DecodeGpuParams params, const GpuShape& shape) {
   const uint32_t lanes = GemvLanes(params.k, shape);
@@ -83,7 +83,7 @@ GpuLaunch GpuDecodeGated(DType dtype, DecodeGpuParams params, const GpuShape& sh
 }
 
 GpuLaunch GpuQuantizeRows(const QuantizeRowsGpuParams& params) {
-  const GpuGrid grid{DivideUp(params.code_stride / 32, kElementThreads), params.rows, 1};
+  const GpuGrid grid{DivideUp(params.code_stride / 8, kElementThreads), params.rows, 1};
   return MakeGpuLaunch("quantize_rows", "quantize_rows", grid, params);
 }
 
