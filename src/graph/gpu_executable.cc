@@ -122,8 +122,8 @@ class Impl : public GpuExecutable {
       CANDOR_ASSIGN_OR_RETURN(const std::unique_ptr<GpuRecording> recording, program_.device().Record(repeated));
       CANDOR_RETURN_IF_ERROR(recording->Run().status());  // the first run is slower
       CANDOR_ASSIGN_OR_RETURN(const double milliseconds, recording->Run());
-      times.push_back({kernel, static_cast<int64_t>(stages.size()),
-                       milliseconds * 1000.0 / static_cast<double>(repeated.size())});
+      times.push_back(
+          {kernel, static_cast<int64_t>(stages.size()), milliseconds * 1000.0 / static_cast<double>(repeated.size())});
     }
     std::sort(times.begin(), times.end(), [](const GpuLaunchTime& a, const GpuLaunchTime& b) {
       return a.microseconds * static_cast<double>(a.launches) > b.microseconds * static_cast<double>(b.launches);

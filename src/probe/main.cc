@@ -1,6 +1,6 @@
 // candor-probe: tries one GPU driver out and dies in the caller's place. Started by Candor itself, found beside it:
 //   candor-probe vulkan|cuda                     lists the devices
-//   candor-probe vulkan|cuda --adapter N[:UUID]  tries one of them
+//   candor-probe vulkan|cuda --adapter N[:UUID] [--no-self-test]  tries one of them, without running kernels
 //   candor-probe library PATH                    opens a library
 // Exit codes: 0 every phase was reported (a failed one too), 2 bad usage.
 #include <fcntl.h>
@@ -42,7 +42,8 @@ std::optional<ProbeRequest> Parse(int argc, char** argv) {
   if (api != "vulkan" && api != "cuda") return std::nullopt;
   request.kind = api == "cuda" ? DeviceKind::kCuda : DeviceKind::kVulkan;
   if (argc == 2) return request;
-  if (argc != 4 || std::string_view(argv[2]) != "--adapter") return std::nullopt;
+  request.self_test = argc != 5 || std::string_view(argv[4]) != "--no-self-test";
+  if (argc != (request.self_test ? 4 : 5) || std::string_view(argv[2]) != "--adapter") return std::nullopt;
   char* end = nullptr;
   request.listing = false;
   request.index = static_cast<int>(std::strtol(argv[3], &end, 10));
@@ -61,7 +62,8 @@ int Main(int argc, char** argv) {
   const std::optional<ProbeRequest> request = argc >= 2 ? Parse(argc, argv) : std::nullopt;
   if (!request) {
     WriteAll(STDERR_FILENO,
-             "candor-probe: usage: candor-probe vulkan|cuda [--adapter N[:UUID]] | library PATH; it is started by "
+             "candor-probe: usage: candor-probe vulkan|cuda [--adapter N[:UUID] [--no-self-test]] | library PATH; it "
+             "is started by "
              "Candor, see "
              "`candor devices`\n");
     return 2;

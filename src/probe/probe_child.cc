@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "platform/dynamic_library.h"
 #include "probe/device_json.h"
+#include "probe/gpu_canaries.h"
 #include "probe/probe_phases.h"
 #include "probe/probe_target.h"
 
@@ -20,6 +21,7 @@ struct ProbeRun {
   const ProbeRequest& request;
   std::unique_ptr<ProbeTarget> target;
   DeviceInfo device;  // the one that is tried, once `enumerate` has found it
+  std::unique_ptr<GpuCanaries> canaries;
 };
 
 Status OpenLibrary(ProbeRun& run, Json& line) {
@@ -70,21 +72,37 @@ Status Allocate(ProbeRun& run, Json&) {
   return run.target->RoundTrip(std::max<uint64_t>(bytes & ~uint64_t{4095}, 4096));
 }
 
+Status Compile(ProbeRun& run, Json& line) {
+  if (!run.request.self_test || !HasGpuKernels()) {
+    line["left_out"] = true;
+    return OkStatus();
+  }
+  CANDOR_ASSIGN_OR_RETURN(run.canaries, GpuCanaries::Make(run.device));
+  return OkStatus();
+}
+
+Status Compute(ProbeRun& run, Json& line) {
+  if (run.canaries != nullptr) return run.canaries->Run();
+  line["left_out"] = true;
+  return OkStatus();
+}
+
 Status Destroy(ProbeRun& run, Json&) {
+  run.canaries.reset();
   run.target->Close();
   return OkStatus();
 }
 
 // In the order of kProbePhases; a phase is added in both.
 using Step = Status (*)(ProbeRun& run, Json& line);
-constexpr Step kSteps[] = {OpenLibrary, Enumerate, OpenDevice, Allocate, Destroy};
+constexpr Step kSteps[] = {OpenLibrary, Enumerate, OpenDevice, Allocate, Compile, Compute, Destroy};
 static_assert(std::size(kSteps) == std::size(kProbePhases));
 
 }  // namespace
 
 void RunProbePhases(const ProbeRequest& request, const std::function<void(std::string_view line)>& write) {
   write(JsonLine({{"candor_probe", CANDOR_VERSION}}));
-  ProbeRun run{request, request.kind == DeviceKind::kCuda ? MakeCudaTarget() : MakeVulkanTarget(), {}};
+  ProbeRun run{request, request.kind == DeviceKind::kCuda ? MakeCudaTarget() : MakeVulkanTarget(), {}, nullptr};
   for (size_t i = 0; i < std::size(kProbePhases); ++i) {
     if (request.listing && !kProbePhases[i].listing) continue;
     const Stopwatch watch;

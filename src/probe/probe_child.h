@@ -11,9 +11,10 @@ namespace candor {
 
 struct ProbeRequest {
   DeviceKind kind = DeviceKind::kVulkan;
-  bool listing = true;  // only list the devices
-  int index = 0;        // else: this one, which must still have
-  std::string uuid;     // this UUID (empty where the driver tells none)
+  bool listing = true;    // only list the devices
+  int index = 0;          // else: this one, which must still have
+  std::string uuid;       // this UUID (empty where the driver tells none)
+  bool self_test = true;  // with the phases that run kernels; a build without kernels has none to run
 };
 
 // Writes lines through `write`: first {"candor_probe": VERSION}, then one a phase: {"phase", "ok", "milliseconds"} and

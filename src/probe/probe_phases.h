@@ -20,6 +20,8 @@ inline constexpr ProbePhase kProbePhases[] = {
     {"enumerate", std::chrono::seconds(45), true},  // the driver starts and says which devices it has
     {"device", std::chrono::seconds(60), false},    // one of them is opened
     {"allocate", std::chrono::seconds(45), false},  // bytes go to its memory and come back
+    {"compile", std::chrono::seconds(120), false},  // the driver makes kernels ready
+    {"compute", std::chrono::seconds(60), false},   // they run, and their numbers are compared
     {"destroy", std::chrono::seconds(15), true},    // everything is given back
 };
 

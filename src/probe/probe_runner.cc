@@ -163,7 +163,9 @@ ProbeResult TryWithProbe(const ProbeSettings& settings, const DeviceInfo& device
   const std::string_view api = DeviceKindName(device.kind);
   const std::string adapter =
       device.gpu.uuid.empty() ? std::to_string(device.index) : fmt::format("{}:{}", device.index, device.gpu.uuid);
-  return ProbeSession(settings, api, false).Run({std::string(api), "--adapter", adapter});
+  std::vector<std::string> arguments = {std::string(api), "--adapter", adapter};
+  if (!settings.self_test) arguments.emplace_back("--no-self-test");
+  return ProbeSession(settings, api, false).Run(std::move(arguments));
 }
 
 std::string LibraryError(const ProbeSettings& settings, const std::string& path) {

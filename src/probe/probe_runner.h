@@ -16,6 +16,7 @@ struct ProbeSettings {
   std::string program;                                         // the path of candor-probe
   std::vector<std::pair<std::string, std::string>> variables;  // for the child, on top of this process's
   std::optional<std::chrono::milliseconds> deadline;           // of every phase; unset: kProbePhases
+  bool self_test = true;                                       // run kernels too, and compare their numbers
 };
 
 struct ProbeResult {

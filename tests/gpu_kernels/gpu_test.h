@@ -1,5 +1,5 @@
-// What the tests of GPU kernels share: one device for the program, guarded and poisoned buffers that it reaches, and the
-// comparison with expected values. The device is the best of Vulkan, software adapters included, or with
+// What the tests of GPU kernels share: one device for the program, guarded and poisoned buffers that it reaches, and
+// the comparison with expected values. The device is the best of Vulkan, software adapters included, or with
 // CANDOR_TEST_GPU=cuda the first of CUDA. Without one every case is skipped with NOT RUN. The seed is
 // --gtest_random_seed.
 #pragma once

@@ -7,6 +7,7 @@
 #include "platform/dynamic_library.h"
 #include "platform/test_folder.h"
 #include "platform/text_file.h"
+#include "probe/gpu_canaries.h"
 #include "probe/probe_devices.h"
 
 namespace candor {
@@ -30,6 +31,7 @@ void PrintTo(const Fault& fault, std::ostream* out) { *out << fault.fault; }
 ProbeSettings Settings(DeviceKind kind, const std::string& fault) {
   ProbeSettings settings;
   settings.program = *FindProbeProgram();
+  settings.self_test = false;  // the fakes have no processor that kernels could run on
   if (kind == DeviceKind::kVulkan) {
     settings.variables = {{"VK_DRIVER_FILES", kManifest}, {"VK_ICD_FILENAMES", ""}, {"VK_ADD_DRIVER_FILES", ""}};
   } else {
@@ -92,6 +94,31 @@ INSTANTIATE_TEST_SUITE_P(
                     Fault{"allocate:lie", State::kFailed, "allocate", "got another value at byte"},
                     Fault{"destroy:segv", State::kCrashed, "destroy", "SIGSEGV"},
                     Fault{"destroy:hang", State::kHung, "destroy", "hung in the phase destroy"}));
+
+// A driver that takes kernels and does not run them, or does worse.
+class SelfTest : public testing::TestWithParam<Fault> {};
+TEST_P(SelfTest, AdmitsNoDeviceWhoseKernelsDoNotWork) {
+  CANDOR_NEEDS_A_LOADER();
+  if (!HasGpuKernels()) GTEST_SKIP() << "NOT RUN: a build without GPU kernels";
+  ProbeSettings settings = Settings(DeviceKind::kVulkan, GetParam().fault);
+  const ProbeResult listing = ListWithProbe(settings, DeviceKind::kVulkan);
+  ASSERT_EQ(listing.devices.size(), 1u) << listing.verdict.message;
+  settings.self_test = true;
+  const ProbeResult result = TryWithProbe(settings, listing.devices.front());
+  EXPECT_EQ(VerdictName(result.verdict.state), VerdictName(GetParam().state)) << result.verdict.message;
+  EXPECT_EQ(result.verdict.phase, GetParam().phase) << result.verdict.message;
+  EXPECT_NE(result.verdict.message.find(GetParam().text), std::string::npos) << result.verdict.message;
+}
+INSTANTIATE_TEST_SUITE_P(All, SelfTest,
+                         testing::Values(Fault{"", State::kFailed, "compute",
+                                               "self-test 'product of 1 rows': expected"},
+                                         Fault{"compile:segv", State::kCrashed, "compile", "SIGSEGV"},
+                                         Fault{"compile:hang", State::kHung, "compile", "hung in the phase compile"},
+                                         Fault{"compile:error", State::kFailed, "compile", "vkCreateComputePipelines"},
+                                         Fault{"compile:none", State::kFailed, "compile", "expected a pipeline"},
+                                         Fault{"compute:abort", State::kCrashed, "compute", "SIGABRT"},
+                                         Fault{"compute:hang", State::kHung, "compute", "hung in the phase compute"},
+                                         Fault{"compute:error", State::kFailed, "compute", "VK_ERROR_DEVICE_LOST"}));
 
 class CudaFaults : public testing::TestWithParam<Fault> {};
 TEST_P(CudaFaults, TheVerdictNamesThePhase) { ExpectVerdict(DeviceKind::kCuda, GetParam()); }

@@ -9,7 +9,7 @@ CANDOR_GPU_NAMESPACE_BEGIN
 static const uint32_t kAttentionThreads = 128;
 static const uint32_t kDecodeAttentionThreads = 256;  // 64 tokens of four heads
 static const uint32_t kDecodeAttentionHeads = 4;
-static const uint32_t kDecodeAttentionDim = 512;      // of keys and of values, at most
+static const uint32_t kDecodeAttentionDim = 512;     // of keys and of values, at most
 static const uint32_t kAttentionQueryFloats = 4096;  // queries of a tile times key_dim fit in this many
 
 // clang-format off

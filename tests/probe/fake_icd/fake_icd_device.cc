@@ -1,5 +1,4 @@
 // The device half of the fake driver: memory is host memory, a copy is done when it is recorded.
-#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 
@@ -7,20 +6,6 @@
 
 namespace candor::fake {
 namespace {
-
-struct Buffer {
-  VkDeviceSize size = 0;
-  std::byte* bytes = nullptr;
-};
-
-template <typename Handle>
-Handle ToHandle(void* pointer) {
-  return (Handle)(uintptr_t)pointer;  // NOLINT: a pointer or a 64-bit number, by platform
-}
-template <typename T, typename Handle>
-T* FromHandle(Handle handle) {
-  return (T*)(uintptr_t)handle;  // NOLINT
-}
 
 VkResult CreateDevice(VkPhysicalDevice, const VkDeviceCreateInfo*, const VkAllocationCallbacks*, VkDevice* device) {
   if (Misbehave("device")) return VK_ERROR_INITIALIZATION_FAILED;
@@ -99,21 +84,16 @@ void DestroyFence(VkDevice, VkFence fence, const VkAllocationCallbacks*) { delet
 VkResult WaitForFences(VkDevice, uint32_t, const VkFence*, VkBool32, uint64_t) {
   return FaultAt("allocate") == "lost" ? VK_ERROR_DEVICE_LOST : VK_SUCCESS;
 }
-VkResult QueueSubmit(VkQueue, uint32_t, const VkSubmitInfo*, VkFence) { return VK_SUCCESS; }
+VkResult QueueSubmit(VkQueue, uint32_t, const VkSubmitInfo*, VkFence) {
+  if (KernelsRecorded() && Misbehave("compute")) return VK_ERROR_DEVICE_LOST;
+  return VK_SUCCESS;
+}
 VkResult DeviceWaitIdle(VkDevice) { return VK_SUCCESS; }
-
-struct Entry {
-  std::string_view name;
-  PFN_vkVoidFunction function;
-};
-
-#define CANDOR_FAKE(name) \
-  { "vk" #name, reinterpret_cast<PFN_vkVoidFunction>(name) }
 
 }  // namespace
 
 PFN_vkVoidFunction FindDeviceFunction(std::string_view name) {
-  const Entry entries[] = {
+  const NamedFunction functions[] = {
       CANDOR_FAKE(CreateDevice),
       CANDOR_FAKE(DestroyDevice),
       CANDOR_FAKE(GetDeviceQueue),
@@ -137,10 +117,10 @@ PFN_vkVoidFunction FindDeviceFunction(std::string_view name) {
       CANDOR_FAKE(QueueSubmit),
       CANDOR_FAKE(DeviceWaitIdle),
   };
-  for (const Entry& entry : entries) {
-    if (entry.name == name) return entry.function;
+  for (const NamedFunction& known : functions) {
+    if (known.name == name) return known.function;
   }
-  return nullptr;
+  return FindComputeFunction(name);
 }
 
 }  // namespace candor::fake
