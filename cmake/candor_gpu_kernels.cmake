@@ -18,7 +18,7 @@ set(gpu_out ${CMAKE_BINARY_DIR}/gpu_kernels)
 function(candor_gpu_toolchain)
   execute_process(COMMAND ${CANDOR_PYTHON} -B ${gpu_tools}/toolchain.py RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
   if(NOT result EQUAL 0)
-    message(FATAL_ERROR "GPU kernels: ${output}Install the compilers with CANDOR_GPU=ON tools/setup/setup.sh run, or configure with -DCANDOR_GPU=OFF to build without GPU support.")
+    message(FATAL_ERROR "GPU kernels: ${output}Install the compilers with tools/setup/setup.sh run, or configure with -DCANDOR_GPU=OFF to build without GPU support.")
   endif()
 endfunction()
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # build.sh PRESET [TARGET…]: configures build/PRESET if need be and builds the targets (all without one; none with --configure-only).
-# CANDOR_TESTS, CANDOR_WERROR, CANDOR_GPU (ON or OFF): the unit tests, warnings as errors, the GPU kernels; unset: as they were, at first OFF.
+# CANDOR_TESTS, CANDOR_WERROR, CANDOR_GPU (ON or OFF): the unit tests, warnings as errors, the GPU kernels; unset: as they were, at first as
+# the preset has them (tests OFF).
 # CANDOR_JOBS: compilers at once.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

@@ -39,10 +39,10 @@ install_list() {
     cp "$list" "$venv/installed_$name.txt"
 }
 
-# setup_python run|test: with CANDOR_GPU=ON the compilers of the GPU kernels (of each only the program inside, so without its dependencies), and
+# setup_python run|test: unless CANDOR_GPU=OFF the compilers of the GPU kernels (of each only the program inside, so without its dependencies), and
 # what the tests need.
 setup_python() {
     make_venv
-    [ "${CANDOR_GPU-}" != ON ] || install_list requirements_gpu --no-deps
+    [ "${CANDOR_GPU-ON}" != ON ] || install_list requirements_gpu --no-deps
     [ "$1" = run ] || install_list requirements
 }
