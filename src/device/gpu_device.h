@@ -42,6 +42,10 @@ class GpuBuffer {
   uint64_t bytes_;
 };
 
+// When a kernel may start. kEarly: before the launches before it have ended, since it waits for them by itself where it
+// needs to (lib/lanes.slang); a hint that a device need not take.
+enum class GpuStart { kWhenAllIsDone, kEarly };
+
 using GpuModuleId = uint32_t;
 using GpuKernelId = uint32_t;
 
@@ -52,6 +56,7 @@ struct GpuDispatch {
   GpuKernelId kernel = 0;
   std::array<uint32_t, 3> grid = {1, 1, 1};
   uint32_t parameter_bytes = 0;
+  bool may_start_early = false;  // where its module allows it: pays for short kernels, not for those that fill the device
   alignas(8) std::array<std::byte, kMaxGpuParameterBytes> parameters{};
 };
 
@@ -101,7 +106,8 @@ class GpuDevice {
   virtual Result<std::unique_ptr<GpuBuffer>> Allocate(uint64_t bytes, GpuMemoryKind kind, std::string_view what) = 0;
 
   // `code`: SPIR-V for Vulkan, a cubin or PTX for CUDA; not needed after the call. `name` is for errors.
-  virtual Result<GpuModuleId> LoadModule(std::string_view name, std::span<const std::byte> code) = 0;
+  virtual Result<GpuModuleId> LoadModule(std::string_view name, std::span<const std::byte> code,
+                                         GpuStart start = GpuStart::kWhenAllIsDone) = 0;
   // `threads` of a workgroup, as the module was compiled for. Unavailable, with the driver's words, when the driver
   // refuses the kernel.
   virtual Result<GpuKernelId> LoadKernel(GpuModuleId module, std::string_view entry, uint32_t threads) = 0;

@@ -13,6 +13,8 @@ template <typename... Cases>
 struct Overloaded : Cases... {
   using Cases::operator()...;
 };
+template <typename... Visitors>
+Overloaded(Visitors...) -> Overloaded<Visitors...>;
 
 // What a value is, for "got …".
 std::string Describe(const MetadataValue& value) {

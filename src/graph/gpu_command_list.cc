@@ -61,7 +61,8 @@ uint32_t GpuCommandList::Rows(ValueId id) const {
 
 Status GpuCommandList::Add(const char* op, const Result<GpuLaunch>& launch, Placing placing) {
   CANDOR_RETURN_IF_ERROR(launch.status());
-  CANDOR_ASSIGN_OR_RETURN(const GpuDispatch dispatch, program_.Dispatch(*launch));
+  CANDOR_ASSIGN_OR_RETURN(GpuDispatch dispatch, program_.Dispatch(*launch));
+  dispatch.may_start_early = layout_->rows == 1;
   const std::string kernel = launch->module + "/" + launch->entry;
   if (placing == Placing::kNextStage) {
     commands_.stages.emplace_back();

@@ -198,22 +198,22 @@ Result<std::shared_ptr<const Model>> Model::Load(const std::string& path, const 
 namespace {
 
 // A GPU that starts on a thread of its own, while the file is opened and read.
-struct GpuStart {
+struct OpenedGpu {
   std::unique_ptr<GpuDevice> device;
   Status status;
   double milliseconds = 0;
 };
 
-void StartGpu(const DeviceInfo& info, GpuStart& start) {
+void OpenGpu(const DeviceInfo& info, OpenedGpu& opened) {
   const Stopwatch watch;
   try {
     auto device = OpenGpuDevice(info);
-    start.status = device.status();
-    if (device.ok()) start.device = std::move(*device);
+    opened.status = device.status();
+    if (device.ok()) opened.device = std::move(*device);
   } catch (...) {
-    start.status = StatusOfException("device", std::current_exception());
+    opened.status = StatusOfException("device", std::current_exception());
   }
-  start.milliseconds = watch.Milliseconds();
+  opened.milliseconds = watch.Milliseconds();
 }
 
 Result<ChosenDevice> ChooseForLoad(const LoadOptions& options) {
@@ -226,9 +226,9 @@ Result<ChosenDevice> ChooseForLoad(const LoadOptions& options) {
 
 Status Model::LoadAll(const std::string& path, const LoadOptions& options, PhaseTimer* phases) {
   CANDOR_ASSIGN_OR_RETURN(device_, ChooseForLoad(options));
-  GpuStart gpu;
+  OpenedGpu gpu;
   std::jthread gpu_thread;
-  if (device_.info.kind != DeviceKind::kCpu) gpu_thread = std::jthread([&] { StartGpu(device_.info, gpu); });
+  if (device_.info.kind != DeviceKind::kCpu) gpu_thread = std::jthread([&] { OpenGpu(device_.info, gpu); });
   {
     const ScopedPhase phase(phases, "open");
     CANDOR_ASSIGN_OR_RETURN(file_, OpenModelFile(path));

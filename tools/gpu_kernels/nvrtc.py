@@ -8,6 +8,19 @@ import pathlib
 OPTIONS = ["-default-device", "--std=c++17", "-DSLANG_CUDA_ENABLE_HALF=1", "-w", "--fmad=false"]
 
 
+# From this architecture on a kernel may start before the one before it has ended, and waits where it first needs its results
+# (programmatic dependent launch, CUDA C++ Programming Guide). Kernels for older ones start when everything before them is done.
+EARLY_START = 90
+
+
+def early_start_options(architecture):
+    kind, number = architecture.split("_")
+    early = kind == "sm" and int(number) >= EARLY_START
+    fetch = 'asm volatile("prefetch.global.L2 [%0];" :: "l"(at))' if early else ""
+    wait, go = ('asm volatile("griddepcontrol.wait;" ::: "memory")', 'asm volatile("griddepcontrol.launch_dependents;" ::: "memory")') if early else ("", "")
+    return [f"-DCANDOR_WAIT_FOR_INPUTS()={wait}", f"-DCANDOR_LET_NEXT_START()={go}", f"-DCANDOR_PREFETCH(at)={fetch}"]
+
+
 class Error(Exception):
     pass
 
@@ -24,7 +37,7 @@ class Nvrtc:
         program = ctypes.c_void_p()
         self._call("CreateProgram", ctypes.byref(program), source, pathlib.Path(path).name.encode(), 0, None, None)
         try:
-            options = [f"--gpu-architecture={architecture}".encode(), *(option.encode() for option in self._options)]
+            options = [option.encode() for option in (f"--gpu-architecture={architecture}", *early_start_options(architecture), *self._options)]
             code = self._library.nvrtcCompileProgram(program, len(options), (ctypes.c_char_p * len(options))(*options))
             if code != 0:
                 log = self._bytes(program, "ProgramLog").decode(errors="replace")

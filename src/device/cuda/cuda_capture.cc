@@ -31,8 +31,14 @@ class Capture {
   Capture(const CudaContext& context, std::span<const CudaKernel> kernels)
       : context_(context), compute_(context.compute()), kernels_(kernels) {}
 
-  Status Add(std::span<const GpuStage> stages) const {
-    for (const GpuStage& stage : stages) CANDOR_RETURN_IF_ERROR(AddStage(stage));
+  Status Add(std::span<const GpuStage> stages) {
+    for (const GpuStage& stage : stages) {
+      // One kernel behind one kernel may start early.
+      const bool alone = stage.size() == 1 && std::holds_alternative<GpuDispatch>(stage.front());
+      early_ = early_ && alone;
+      CANDOR_RETURN_IF_ERROR(AddStage(stage));
+      early_ = alone;
+    }
     return OkStatus();
   }
 
@@ -84,6 +90,14 @@ class Capture {
     const CudaKernel& kernel = kernels_[dispatch.kernel];
     auto parameters = dispatch.parameters;
     void* arguments[] = {parameters.data()};  // the kernel's one argument, a struct by value; the driver copies it
+    if (early_ && dispatch.may_start_early && kernel.start == GpuStart::kEarly && compute_.launch_configured != nullptr) {
+      CudaLaunchAttribute early;
+      early.value.allowed = 1;
+      const CudaLaunchConfig config{{x, y, z}, {kernel.threads, 1, 1}, 0, stream, &early, 1};
+      CANDOR_RETURN_IF_CUDA_ERROR(context_.api(), "cuLaunchKernelEx",
+                                  compute_.launch_configured(&config, kernel.function, arguments, nullptr));
+      return OkStatus();
+    }
     CANDOR_RETURN_IF_CUDA_ERROR(
         context_.api(), "cuLaunchKernel",
         compute_.launch(kernel.function, x, y, z, kernel.threads, 1, 1, 0, stream, arguments, nullptr));
@@ -93,6 +107,7 @@ class Capture {
   const CudaContext& context_;
   const CudaComputeApi& compute_;
   std::span<const CudaKernel> kernels_;
+  bool early_ = false;
 };
 
 }  // namespace

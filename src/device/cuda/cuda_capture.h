@@ -11,6 +11,7 @@ namespace candor {
 struct CudaKernel {
   CudaFunction function = nullptr;
   uint32_t threads = 0;  // of a workgroup, all in x
+  GpuStart start = GpuStart::kWhenAllIsDone;
 };
 
 // Our own bug, when a copy reaches beyond a buffer.

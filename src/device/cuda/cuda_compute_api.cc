@@ -2,7 +2,7 @@
 
 namespace candor {
 
-Result<CudaComputeApi> CudaComputeApi::Load(const DynamicLibrary& library) {
+Result<CudaComputeApi> CudaComputeApi::Load(const DynamicLibrary& library, int version) {
   CudaComputeApi api;
 #define CANDOR_CUDA_LOAD(member, symbol, parameters)                                                                \
   api.member = reinterpret_cast<CudaResult(*) parameters>(library.Symbol(symbol));                                  \
@@ -12,6 +12,11 @@ Result<CudaComputeApi> CudaComputeApi::Load(const DynamicLibrary& library) {
   }
   CANDOR_CUDA_COMPUTE_FUNCTIONS(CANDOR_CUDA_LOAD)
 #undef CANDOR_CUDA_LOAD
+  constexpr int kEarlyStart = 12040;
+  if (version >= kEarlyStart) {
+    api.launch_configured = reinterpret_cast<CudaResult (*)(const CudaLaunchConfig*, CudaFunction, void**, void**)>(
+        library.Symbol("cuLaunchKernelEx"));
+  }
   return api;
 }
 

@@ -26,6 +26,27 @@ inline constexpr int kCudaFunctionMaxThreads = 0;  // CU_FUNC_ATTRIBUTE_MAX_THRE
 inline constexpr int kCudaJitErrorLog = 5;         // CUjit_option; its value is a char*
 inline constexpr int kCudaJitErrorLogBytes = 6;    // its value is the number itself
 
+// CUlaunchConfig, and the one attribute (CUlaunchAttribute) that is used: the kernel may start before the one before it
+// in its stream has ended.
+inline constexpr unsigned kCudaProgrammaticStart = 6;  // CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
+struct CudaLaunchAttribute {
+  unsigned id = kCudaProgrammaticStart;
+  unsigned padding = 0;
+  union {
+    char bytes[64];
+    int allowed;
+  } value = {};
+};
+struct CudaLaunchConfig {
+  unsigned grid[3] = {1, 1, 1};
+  unsigned block[3] = {1, 1, 1};
+  unsigned shared_bytes = 0;
+  CudaStream stream = nullptr;
+  CudaLaunchAttribute* attributes = nullptr;
+  unsigned attribute_count = 0;
+};
+static_assert(sizeof(CudaLaunchAttribute) == 72 && sizeof(CudaLaunchConfig) == 56, "as in the CUDA Driver API");
+
 // X(member, exported name, parameters).
 #define CANDOR_CUDA_COMPUTE_FUNCTIONS(X)                                                                              \
   X(module_load, "cuModuleLoadDataEx", (CudaModule*, const void*, unsigned, int*, void**))                            \
@@ -56,10 +77,13 @@ inline constexpr int kCudaJitErrorLogBytes = 6;    // its value is the number it
 
 struct CudaComputeApi {
   // Unavailable, with the name of the first function that the driver lacks.
-  static Result<CudaComputeApi> Load(const DynamicLibrary& library);
+  // `version`: the driver's, 12040 for 12.4.
+  static Result<CudaComputeApi> Load(const DynamicLibrary& library, int version);
 
 #define CANDOR_CUDA_MEMBER(member, name, parameters) CudaResult(*member) parameters = nullptr;
   CANDOR_CUDA_COMPUTE_FUNCTIONS(CANDOR_CUDA_MEMBER)
+  // Null in a driver whose graphs know no early start: before CUDA 12.4.
+  CudaResult (*launch_configured)(const CudaLaunchConfig*, CudaFunction, void**, void**) = nullptr;
 #undef CANDOR_CUDA_MEMBER
 };
 

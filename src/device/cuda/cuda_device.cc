@@ -37,14 +37,14 @@ class CudaDevice : public GpuDevice {
     return std::unique_ptr<GpuBuffer>(std::move(buffer));
   }
 
-  Result<GpuModuleId> LoadModule(std::string_view name, std::span<const std::byte> code) override {
+  Result<GpuModuleId> LoadModule(std::string_view name, std::span<const std::byte> code, GpuStart start) override {
     CANDOR_RETURN_IF_ERROR(context_->Enter());
     std::vector<std::byte> image(code.begin(), code.end());
     image.push_back(std::byte{0});  // PTX ends with it
     std::array<char, 4096> log{};
     std::array options = {kCudaJitErrorLog, kCudaJitErrorLogBytes};
     std::array<void*, 2> values = {log.data(), reinterpret_cast<void*>(log.size() - 1)};
-    Module module{std::string(name), nullptr};
+    Module module{std::string(name), nullptr, start};
     const CudaResult result =
         context_->compute().module_load(&module.handle, image.data(), options.size(), options.data(), values.data());
     if (result != kCudaSuccess) {
@@ -60,7 +60,7 @@ class CudaDevice : public GpuDevice {
     CANDOR_RETURN_IF_ERROR(context_->Enter());
     const CudaComputeApi& compute = context_->compute();
     const std::string name = fmt::format("{}/{}", modules_[module].name, entry);
-    CudaKernel kernel{nullptr, threads};
+    CudaKernel kernel{nullptr, threads, modules_[module].start};
     CANDOR_RETURN_IF_CUDA_ERROR(
         context_->api(), "cuModuleGetFunction of " + name,
         compute.module_function(&kernel.function, modules_[module].handle, std::string(entry).c_str()));
@@ -94,6 +94,7 @@ class CudaDevice : public GpuDevice {
   struct Module {
     std::string name;
     CudaModule handle;
+    GpuStart start;
   };
   std::unique_ptr<CudaContext> context_;
   std::vector<Module> modules_;

@@ -20,6 +20,7 @@ class CudaDriver {
   static Result<CudaDriver> Start(CudaLibrary library);
 
   const std::string& path() const { return library_.library.path(); }
+  int version() const { return version_; }  // 13000 for CUDA 13.0
   const CudaApi& api() const { return library_.api; }
   const DynamicLibrary& library() const { return library_.library; }
   // The library stays loaded until the process ends: for a GPU that hangs, with threads of the driver waiting for it.

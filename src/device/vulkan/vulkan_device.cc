@@ -27,7 +27,7 @@ class VulkanDevice : public GpuDevice {
     return std::unique_ptr<GpuBuffer>(std::move(buffer));
   }
 
-  Result<GpuModuleId> LoadModule(std::string_view name, std::span<const std::byte> code) override {
+  Result<GpuModuleId> LoadModule(std::string_view name, std::span<const std::byte> code, GpuStart) override {
     auto info = VulkanStruct<VkShaderModuleCreateInfo>(VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO);
     info.codeSize = code.size();
     info.pCode = reinterpret_cast<const uint32_t*>(code.data());

@@ -30,6 +30,13 @@ const GpuBinary* BinaryFor(const GpuModule& module, const DeviceInfo& info) {
   return CudaBinary(module, major, minor);
 }
 
+// Cubins of these architectures are built with kernels that wait for their inputs (tools/gpu_kernels/nvrtc.py).
+GpuStart StartOf(const GpuBinary& binary) {
+  constexpr uint32_t kEarlyStart = 90;
+  const bool early = binary.target == GpuTarget::kCubin && binary.architecture >= kEarlyStart;
+  return early ? GpuStart::kEarly : GpuStart::kWhenAllIsDone;
+}
+
 Status NoKernel(const std::string& name, const DeviceInfo& info) {
   return UnimplementedError(
       "GPU kernel {}: expected one for {} ({}{}{}), got none in this build; run on another device, such as -d cpu",
@@ -54,7 +61,7 @@ Result<GpuModuleId> GpuProgram::ModuleOf(const GpuModule& module) {
                                                     kDotProductCapability) != module.spirv_capabilities.end();
   if (needs_dot && !has_int8_products()) return NoKernel(std::string(module.name), info);
   CANDOR_ASSIGN_OR_RETURN(const std::vector<std::byte> code, UnpackGpuBinary(*binary));
-  CANDOR_ASSIGN_OR_RETURN(const GpuModuleId id, device_.LoadModule(module.name, code));
+  CANDOR_ASSIGN_OR_RETURN(const GpuModuleId id, device_.LoadModule(module.name, code, StartOf(*binary)));
   modules_.emplace(module.name, id);
   return id;
 }

@@ -30,11 +30,15 @@ GpuLaunch Gemv(const std::string& prefix, DType dtype, uint32_t rows, MatMulGpuP
 // Workgroups that keep a large device busy; more of them only repeat the work on the row.
 constexpr uint32_t kDecodeGroups = 768;
 
-GpuLaunch Decode(const char* entry, DType dtype, DecodeGpuParams params, const GpuShape& shape) {
+// Columns that a lane group does one after the other.
+uint32_t DecodePasses(uint32_t columns, uint32_t k, const GpuShape& shape) {
+  const uint64_t stride = kDecodeThreads / GemvLanes(k, shape);
+  return std::clamp(DivideUp(columns, stride * kDecodeGroups), 1u, 16u);
+}
+
+GpuLaunch Decode(const char* entry, DType dtype, DecodeGpuParams params, const GpuShape& shape, uint32_t passes) {
   const uint32_t lanes = GemvLanes(params.k, shape);
   const uint32_t stride = kDecodeThreads / lanes;
-  const uint32_t columns = params.n0 + params.n1 + params.n2;
-  const uint32_t passes = std::clamp(DivideUp(columns, uint64_t{stride} * kDecodeGroups), 1u, 16u);
   params.lanes_and_passes = lanes | passes << 8;
   uint64_t groups = 0;
   for (const uint32_t n : {params.n0, params.n1, params.n2}) groups += DivideUp(n, uint64_t{stride} * passes);
@@ -74,12 +78,13 @@ Result<GpuLaunch> GpuInt8MatMul(DType dtype, MatMulGpuParams params, const GpuSh
 bool GpuDecodeSupported(DType dtype, uint32_t k) { return GpuCodedTypeSupported(dtype) && k <= kMaxDecodeWidth; }
 
 GpuLaunch GpuDecodeProducts(DType dtype, DecodeGpuParams params, const GpuShape& shape) {
-  return Decode("decode_products", dtype, params, shape);
+  const uint32_t passes = DecodePasses(params.n0 + params.n1 + params.n2, params.k, shape);
+  return Decode("decode_products", dtype, params, shape, passes);
 }
 
 GpuLaunch GpuDecodeGated(DType dtype, DecodeGpuParams params, const GpuShape& shape) {
   params.n1 = 0;  // as wide as matrix 0, and in the same columns
-  return Decode("decode_gated", dtype, params, shape);
+  return Decode("decode_gated", dtype, params, shape, DecodePasses(params.n0, params.k, shape));
 }
 
 GpuLaunch GpuQuantizeRows(const QuantizeRowsGpuParams& params) {
