@@ -103,7 +103,7 @@ void AddContext(CLI::App& app, LoadOptions& options) {
 void AddKernelFlags(CLI::App& app, LoadOptions& options) {
   AddText(
       app, "--precision", [&options](const std::string& text) { options.gpu_precision = ParsePrecisionOrThrow(text); },
-      "On a GPU: auto (up to 16 rows meet quantised weights as int8), f32 (activations are never rounded)")
+      "On a GPU: auto (activations meet quantised weights as int8), f32 (activations are never rounded)")
       ->type_name("P");
   AddText(
       app, "--cpu-isa", [&options](const std::string& text) { options.cpu_isa = ParseIsaOrThrow(text); },

@@ -38,7 +38,7 @@ GpuExtraBytes::GpuExtraBytes(const Plan& plan) {
   for (const Op& op : plan.graph.ops) {
     if (const auto* matmul = std::get_if<MatMulOp>(&op.attributes)) {
       const auto k = static_cast<uint64_t>(plan.graph.weights[static_cast<size_t>(matmul->w)].cols);
-      codes = std::max(codes, kMaxGemvRows * ((k + 63) / 64 * 64));
+      codes = std::max(codes, static_cast<uint64_t>(plan.max_rows) * ((k + 63) / 64 * 64));
     }
     if (const auto* attention = std::get_if<AttentionOp>(&op.attributes)) {
       const KvLayer& layer = plan.graph.kv_layers[static_cast<size_t>(attention->layer)];
@@ -216,8 +216,7 @@ Status GpuCommandList::AddPlainProducts(const FusedStep& step) {
   };
   const ValueId x = matmul_of(step.ops.front()).x;
   const auto takes_int8 = [&](int32_t op) {
-    return binding_.int8_activations && Rows(x) <= kMaxGemvRows &&
-           GpuCodedTypeSupported(WeightOf(matmul_of(op).w).dtype);
+    return binding_.int8_activations && GpuCodedTypeSupported(WeightOf(matmul_of(op).w).dtype);
   };
   if (std::any_of(step.ops.begin(), step.ops.end(), takes_int8)) {
     const uint32_t k = Width(x);

@@ -21,7 +21,7 @@ struct GpuModelBinding {
   int32_t kv_groups = 0;
   DType kv_type = DType::kF16;
   int64_t context = 0;            // tokens of a sequence at most
-  bool int8_activations = false;  // up to kMaxGemvRows rows meet quantised weights as int8
+  bool int8_activations = false;  // what meets quantised weights becomes int8
 };
 
 // What a step works with, in device memory.

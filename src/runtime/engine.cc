@@ -280,7 +280,7 @@ GpuPlacement PlaceOnGpu(const Model& model, const GpuExecutable& gpu, uint64_t s
   placement.driver = fmt::format("{} {}", info.gpu.driver_name,
                                  info.gpu.driver_version.empty() ? info.gpu.api_version : info.gpu.driver_version);
   placement.precision = GpuBindingOf(model).int8_activations
-                            ? fmt::format("auto: int8 activations up to {} rows, else f32", kMaxGemvRows)
+                            ? "auto: activations that meet quantised weights are int8, one scale per 32"
                             : std::string(GpuPrecisionName(model.options().gpu_precision)) + ": f32 activations";
   placement.submissions = counters.submissions;
   placement.dispatches = counters.dispatches;

@@ -20,7 +20,7 @@ struct OpPlacement {
 struct GpuPlacement {
   std::string uuid;
   std::string driver;     // name and version
-  std::string precision;  // "auto: int8 activations up to 16 rows, else f32"
+  std::string precision;  // "auto: activations that meet quantised weights are int8, …"
   uint64_t submissions = 0;
   uint64_t dispatches = 0;
   double gpu_milliseconds = 0;      // by the GPU's own clock

@@ -267,12 +267,16 @@ TEST_P(GpuInt8MatMulTypes, AwkwardShapes) {
   for (const uint32_t k : Widths(GetParam())) {
     for (const uint32_t rows : {1u, 3u, 16u}) RunInt8({GetParam(), rows, 7, k}, kTailNone);
   }
-  for (uint32_t rows = 1; rows <= kMaxGemvRows; ++rows) RunInt8({GetParam(), rows, 130, 256}, kTailNone);
+  for (uint32_t rows = 1; rows <= kMaxGemvRows + 2; ++rows) RunInt8({GetParam(), rows, 130, 256}, kTailNone);
+  for (const uint32_t k : Widths(GetParam())) {
+    for (const uint32_t n : {1u, 7u, 130u}) RunInt8({GetParam(), 17, n, k}, kTailNone);
+  }
+  for (const uint32_t rows : {63u, 64u, 65u, 130u}) RunInt8({GetParam(), rows, 67, 512}, kTailNone);
 }
 
 TEST_P(GpuInt8MatMulTypes, Tails) {
   for (uint32_t kind = 0; kind < kTailCount; ++kind) {
-    for (const uint32_t rows : {1u, 3u, 8u}) RunInt8({GetParam(), rows, 21, 512}, kind);
+    for (const uint32_t rows : {1u, 3u, 8u, 20u}) RunInt8({GetParam(), rows, 21, 512}, kind);
   }
 }
 

@@ -16,9 +16,8 @@ EARLY_START = 90
 def early_start_options(architecture):
     kind, number = architecture.split("_")
     early = kind == "sm" and int(number) >= EARLY_START
-    fetch = 'asm volatile("prefetch.global.L2 [%0];" :: "l"(at))' if early else ""
     wait, go = ('asm volatile("griddepcontrol.wait;" ::: "memory")', 'asm volatile("griddepcontrol.launch_dependents;" ::: "memory")') if early else ("", "")
-    return [f"-DCANDOR_WAIT_FOR_INPUTS()={wait}", f"-DCANDOR_LET_NEXT_START()={go}", f"-DCANDOR_PREFETCH(at)={fetch}"]
+    return [f"-DCANDOR_WAIT_FOR_INPUTS()={wait}", f"-DCANDOR_LET_NEXT_START()={go}"]
 
 
 class Error(Exception):

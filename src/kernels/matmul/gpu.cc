@@ -69,8 +69,8 @@ Result<GpuLaunch> GpuMatMul(DType dtype, MatMulGpuParams params, const GpuShape&
 Result<GpuLaunch> GpuInt8MatMul(DType dtype, MatMulGpuParams params, const GpuShape& shape) {
   if (!GpuCodedTypeSupported(dtype)) return GpuWeightTypeError("matmul with int8 activations", dtype);
   if (params.rows > kMaxGemvRows) {
-    return InvalidArgumentError("matmul with int8 activations: expected at most {} rows, got {}; use f32 activations",
-                                kMaxGemvRows, params.rows);
+    const GpuGrid grid = FoldGrid(DivideUp(params.n, kGemmTile), DivideUp(params.rows, kGemmTile));
+    return MakeGpuLaunch("gemm_int8_" + GpuWeightTypeName(dtype), "gemm_int8", grid, params);
   }
   return Gemv("gemv_int8", dtype, GemvInt8Rows(params.rows), params, shape);
 }

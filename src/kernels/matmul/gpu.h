@@ -17,7 +17,7 @@ MatMulGpuParams GpuMatMulShape(DType dtype, uint32_t rows, uint32_t n, uint32_t 
 
 // y = tail(x w^T) with f32 activations. Unimplemented, naming the type, when there is no kernel for it.
 Result<GpuLaunch> GpuMatMul(DType dtype, MatMulGpuParams params, const GpuShape& shape);
-// The same with int8 activations that GpuQuantizeRows made; at most kMaxGemvRows rows (else InvalidArgument).
+// The same with int8 activations that GpuQuantizeRows made.
 Result<GpuLaunch> GpuInt8MatMul(DType dtype, MatMulGpuParams params, const GpuShape& shape);
 
 // One row through up to three matrices that share it, norm and quantisation included: the numbers of the launches it
