@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace candor {
 namespace {
 
@@ -24,6 +26,26 @@ bool SecondByteFits(unsigned char lead, unsigned char second) {
   return (second & 0xC0) == 0x80;
 }
 
+// Length of the well-formed UTF-8 sequence at the start of `text`, 0 without one.
+size_t WellFormedLength(std::string_view text) {
+  const auto lead = static_cast<unsigned char>(text.front());
+  const size_t length = SequenceLength(lead);
+  if (length == 0 || length > text.size()) return 0;
+  if (length > 1 && !SecondByteFits(lead, static_cast<unsigned char>(text[1]))) return 0;
+  for (size_t i = 2; i < length; ++i) {
+    if ((static_cast<unsigned char>(text[i]) & 0xC0) != 0x80) return 0;
+  }
+  return length;
+}
+
+// C0, DEL, C1 (U+0080 to U+009F) and the separators U+2028 and U+2029.
+bool IsControl(std::string_view character) {
+  const auto lead = static_cast<unsigned char>(character.front());
+  if (character.size() == 1) return lead < 0x20 || lead == 0x7F;
+  if (character.size() == 2) return lead == 0xC2 && static_cast<unsigned char>(character[1]) < 0xA0;
+  return character == "\xE2\x80\xA8" || character == "\xE2\x80\xA9";
+}
+
 }  // namespace
 
 std::string Printable(std::string_view text, size_t limit) {
@@ -40,16 +62,27 @@ std::string Printable(std::string_view text, size_t limit) {
   return out;
 }
 
-bool IsValidUtf8(std::string_view text) {
-  for (size_t i = 0; i < text.size();) {
-    const auto lead = static_cast<unsigned char>(text[i]);
-    const size_t length = SequenceLength(lead);
-    if (length == 0 || length > text.size() - i) return false;
-    if (length > 1 && !SecondByteFits(lead, static_cast<unsigned char>(text[i + 1]))) return false;
-    for (size_t k = 2; k < length; ++k) {
-      if ((static_cast<unsigned char>(text[i + k]) & 0xC0) != 0x80) return false;
+std::string EscapeControls(std::string_view text, std::string_view kept) {
+  std::string out;
+  while (!text.empty()) {
+    const size_t length = WellFormedLength(text);
+    const std::string_view character = text.substr(0, std::max<size_t>(length, 1));
+    const bool harmless = length > 0 && (!IsControl(character) || kept.find(character) != std::string_view::npos);
+    if (harmless) {
+      out += character;
+    } else {
+      for (const char byte : character) out += fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
     }
-    i += length;
+    text.remove_prefix(character.size());
+  }
+  return out;
+}
+
+bool IsValidUtf8(std::string_view text) {
+  while (!text.empty()) {
+    const size_t length = WellFormedLength(text);
+    if (length == 0) return false;
+    text.remove_prefix(length);
   }
   return true;
 }

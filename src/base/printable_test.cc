@@ -11,6 +11,15 @@ TEST(Printable, EscapesAndCuts) {
   EXPECT_EQ(Printable("abcdef", 3), "abc…");
 }
 
+TEST(Printable, EscapesControlsAlone) {
+  EXPECT_EQ(EscapeControls("höchstens 3 日本…"), "höchstens 3 日本…");
+  EXPECT_EQ(EscapeControls(std::string_view("a\0b\n\r\t\x1b[2J\x7f", 11)), "a\\x00b\\x0a\\x0d\\x09\\x1b[2J\\x7f");
+  EXPECT_EQ(EscapeControls("\xC2\x9B\x31mA\xC2\xA0"), "\\xc2\\x9b1mA\xC2\xA0");  // CSI as one character of C1
+  EXPECT_EQ(EscapeControls("a\xE2\x80\xA8z"), "a\\xe2\\x80\\xa8z");
+  EXPECT_EQ(EscapeControls("\xFF\xC3(\xE6\x97"), "\\xff\\xc3(\\xe6\\x97");
+  EXPECT_EQ(EscapeControls("a\n\tb\x1b", "\n\t"), "a\n\tb\\x1b");
+}
+
 TEST(Printable, Utf8) {
   EXPECT_TRUE(IsValidUtf8(""));
   EXPECT_TRUE(IsValidUtf8("aé日👋"));

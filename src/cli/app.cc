@@ -6,11 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "base/printable.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
 #include "cli/output.h"
-#include "cli/suggest.h"
 #include "cli/terminal.h"
+#include "cli/usage.h"
 
 namespace candor::cli {
 namespace {
@@ -58,52 +59,18 @@ void AddCommands(Parser& parser) {
   }
 }
 
-// The flags as a user types them: "-m", "--model".
-std::vector<std::string> FlagNames(const CLI::App& app) {
-  std::vector<std::string> names;
-  for (const CLI::Option* option : app.get_options()) {
-    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-    for (const std::string& name : option->get_snames()) names.push_back("-" + name);
-  }
-  return names;
-}
-
-std::string DidYouMean(const std::string& typed, const std::vector<std::string>& words) {
-  const std::string closest = ClosestWord(typed, words);
-  return closest.empty() ? "" : fmt::format("; did you mean '{}'?", closest);
-}
-
-// The first argument that no flag of the command took.
-Outcome UnknownArgument(const CLI::App& sub, const std::string& argument) {
-  if (!argument.starts_with('-') || argument == "-") {
-    return UsageError(
-        "unexpected argument '{}'; values follow their flag, and text with blanks needs quotes (see --help)", argument);
-  }
-  const std::string flag = argument.substr(0, argument.find('='));
-  return UsageError("unknown flag '{}'{} (see --help)", flag, DidYouMean(flag, FlagNames(sub)));
-}
-
-Outcome UnknownCommand(const Parser& parser, const std::string& argument) {
-  if (argument.starts_with('-')) {
-    return UsageError("unknown flag '{}'{} (see --help)", argument, DidYouMean(argument, FlagNames(parser.app)));
-  }
-  std::vector<std::string> names;
-  for (const Command& command : kCommands) names.emplace_back(command.name);
-  return UsageError("unknown command '{}'{} (see candor --help)", argument, DidYouMean(argument, names));
-}
-
-Outcome RunSelected(Parser& parser, std::string& who) {
-  const std::vector<std::string> extras = parser.app.remaining();
-  if (!extras.empty()) return UnknownCommand(parser, extras.front());
+// `first` is the word after the program's name, where the command stands.
+Outcome RunSelected(Parser& parser, const std::string& first, std::string& who) {
   const std::vector<CLI::App*> selected = parser.app.get_subcommands();
-  if (selected.empty()) {
+  if (selected.empty() || selected.front()->get_name() != first) {
+    if (parser.app.remaining_size(true) > 0) return UnknownCommand(parser.app, first);
     WriteStderr(parser.app.help());
     return UsageError("expected a command, got none");
   }
   const std::string name = selected.front()->get_name();
   who = "candor " + name;
-  const std::vector<std::string> unknown = selected.front()->remaining();
-  if (!unknown.empty()) return UnknownArgument(*selected.front(), unknown.front());
+  const std::vector<std::string> unknown = parser.app.remaining(true);
+  if (!unknown.empty()) return UnknownArgument(parser.app, *selected.front(), unknown.front());
   const auto command =
       std::find_if(std::begin(kCommands), std::end(kCommands), [&](const Command& row) { return row.name == name; });
   return parser.bodies[static_cast<size_t>(command - std::begin(kCommands))]();
@@ -118,10 +85,12 @@ Outcome ParseAndRun(Parser& parser, int argc, const char* const* argv, std::stri
     const Status written = WriteStdout(is_version ? std::string(success.what()) + "\n" : parser.app.help());
     return written.ok() ? Outcome{} : Outcome{ExitCode::kFailed, written.message()};
   } catch (const CLI::ParseError& error) {
-    for (const CLI::App* sub : parser.app.get_subcommands()) who = "candor " + sub->get_name();
-    return UsageError("{} (see --help)", error.what());
+    const std::vector<CLI::App*> selected = parser.app.get_subcommands();
+    if (selected.empty()) return BadValue(parser.app, error);
+    who = "candor " + selected.front()->get_name();
+    return BadValue(*selected.front(), error);
   }
-  return RunSelected(parser, who);
+  return RunSelected(parser, argc > 1 ? argv[1] : "", who);
 }
 
 }  // namespace
@@ -139,7 +108,7 @@ int Main(int argc, const char* const* argv) {
   } catch (const std::exception& error) {
     outcome = {ExitCode::kInternal, fmt::format("internal error: {}; please report it", error.what())};
   }
-  if (!outcome.message.empty()) WriteStderr(who + ": " + outcome.message + "\n");
+  if (!outcome.message.empty()) WriteStderr(EscapeControls(who + ": " + outcome.message) + "\n");
   return static_cast<int>(outcome.code);
 }
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "base/printable.h"
 #include "cli/bench.h"
 #include "cli/commands.h"
 #include "cli/flags.h"
@@ -21,7 +22,9 @@ struct BenchFlags {
   LoadOptions load;
   std::vector<int64_t> prompts = {512};
   std::vector<int64_t> generated = {128};
+  std::optional<std::string> device;  // as given, to notice two
   std::vector<int64_t> depths = {0};
+  bool has_depths = false;
   std::vector<int64_t> threads = {0};
   int repetitions = 5;
   bool no_warm_up = false;
@@ -40,25 +43,41 @@ void AddList(CLI::App& app, const std::string& names, int64_t min, int64_t max, 
   AddText(app, names, std::move(parse), help)->type_name("N,N,...");
 }
 
+void SetDevice(BenchFlags& flags, const std::string& text) {
+  if (flags.device && *flags.device != text) {
+    throw CLI::ValidationError("-d/--device", fmt::format("expected one device, got '{}' and '{}'",
+                                                          Printable(*flags.device), Printable(text)));
+  }
+  flags.load.device = text;
+  flags.device = text;
+}
+
+void SetDepths(BenchFlags& flags, const std::string& text) {
+  const auto depths = ParseIntegerList(text, 0, kMaxTokens);
+  if (!depths.ok()) throw CLI::ValidationError("-d/--depth", depths.status().message());
+  if (flags.has_depths)
+    throw CLI::ValidationError("-d/--depth", "expected depths once, got them twice; list them with commas");
+  flags.depths = *depths;
+  flags.has_depths = true;
+}
+
 // -d names a device everywhere; here, as in llama-bench, a number after it is a depth.
 void AddDeviceOrDepth(CLI::App& app, BenchFlags& flags) {
   auto set = [&flags](const std::string& text) {
-    if (text.find_first_not_of("0123456789, ") != std::string::npos) {
-      flags.load.device = text;
-      return;
-    }
-    auto depths = ParseIntegerList(text, 0, kMaxTokens);
-    if (!depths.ok()) throw CLI::ValidationError("-d", depths.status().message());
-    flags.depths = *depths;
+    const bool numbers = text.find_first_not_of("0123456789,.+- ") == std::string::npos;
+    numbers ? SetDepths(flags, text) : SetDevice(flags, text);
   };
   AddRepeatableText(app, "-d", set,
                     "Numbers: tokens already in the cache (default: 0). A name: the device, as --device")
       ->type_name("N,N,...|DEV");
   AddText(
-      app, "--device", [&flags](const std::string& text) { flags.load.device = text; },
+      app, "--device", [&flags](const std::string& text) { SetDevice(flags, text); },
       "Where to run: auto, cpu, vulkan[:N|uuid|name], cuda[:N]")
       ->type_name("DEV");
-  AddList(app, "--depth", 0, kMaxTokens, flags.depths, "Tokens already in the cache, as -d with numbers");
+  AddText(
+      app, "--depth", [&flags](const std::string& text) { SetDepths(flags, text); },
+      "Tokens already in the cache, as -d with numbers")
+      ->type_name("N,N,...");
   AddSoftwareAdapter(app, flags.load);
 }
 
@@ -151,8 +170,8 @@ CommandBody AddBenchCommand(CLI::App& app) {
       [flags](int64_t value) { flags->repetitions = static_cast<int>(value); }, "Runs of each test (default: 5)");
   AddList(app, "-t,--threads", 1, kMaxThreads, flags->threads, "CPU threads (default: all cores this process may use)");
   AddDeviceOrDepth(app, *flags);
-  app.add_flag("--profile", flags->profile, "On a GPU: what each kernel of a decoded token takes");
-  app.add_flag("--no-warmup", flags->no_warm_up, "Leave out the uncounted run before each test");
+  AddFlag(app, "--profile", flags->profile, "On a GPU: what each kernel of a decoded token takes");
+  AddFlag(app, "--no-warmup", flags->no_warm_up, "Leave out the uncounted run before each test");
   AddKernelFlags(app, flags->load);
   AddJson(app, flags->json);
   app.footer(

@@ -111,8 +111,8 @@ Outcome Devices(const DevicesFlags& flags) {
 CommandBody AddDevicesCommand(CLI::App& app) {
   auto flags = std::make_shared<DevicesFlags>();
   AddJson(app, flags->json);
-  app.add_flag("--retry-probe", flags->retry_probe,
-               "Probe anew, also drivers that crashed or hung and are left alone since");
+  AddFlag(app, "--retry-probe", flags->retry_probe,
+          "Probe anew, also drivers that crashed or hung and are left alone since");
   app.footer(
       "Examples:\n"
       "  candor devices\n"

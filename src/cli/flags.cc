@@ -1,5 +1,8 @@
 #include "cli/flags.h"
 
+#include <algorithm>
+
+#include "base/printable.h"
 #include "cli/number.h"
 
 namespace candor::cli {
@@ -9,15 +12,22 @@ constexpr int64_t kMaxThreads = 1024;
 constexpr int64_t kMaxContext = std::numeric_limits<int32_t>::max();
 constexpr int64_t kMaxPrefillChunk = 8192;
 
+// "-n/--max-tokens" of "-n,--max-tokens".
+std::string Title(std::string names) {
+  std::replace(names.begin(), names.end(), ',', '/');
+  return names;
+}
+
 template <typename T>
 T ValueOrThrow(const std::string& names, Result<T> value) {
-  if (!value.ok()) throw CLI::ValidationError(names, value.status().message());
+  if (!value.ok()) throw CLI::ValidationError(Title(names), value.status().message());
   return *value;
 }
 
 CpuIsa ParseIsaOrThrow(const std::string& text) {
   const std::optional<CpuIsa> isa = ParseCpuIsa(text);
-  if (!isa) throw CLI::ValidationError("--cpu-isa", fmt::format("expected scalar, avx2 or avx512, got '{}'", text));
+  if (!isa)
+    throw CLI::ValidationError("--cpu-isa", fmt::format("expected scalar, avx2 or avx512, got '{}'", Printable(text)));
   return *isa;
 }
 
@@ -25,21 +35,26 @@ GpuPrecision ParsePrecisionOrThrow(const std::string& text) {
   for (const GpuPrecision precision : {GpuPrecision::kAuto, GpuPrecision::kF32}) {
     if (text == GpuPrecisionName(precision)) return precision;
   }
-  throw CLI::ValidationError("--precision", fmt::format("expected auto or f32, got '{}'", text));
+  throw CLI::ValidationError("--precision", fmt::format("expected auto or f32, got '{}'", Printable(text)));
 }
 
 KvType ParseKvTypeOrThrow(const std::string& text) {
   if (text == "auto") return KvType::kAuto;
   if (text == "f32") return KvType::kF32;
   if (text == "f16") return KvType::kF16;
-  throw CLI::ValidationError("--kv-type", fmt::format("expected auto, f16 or f32, got '{}'", text));
+  throw CLI::ValidationError("--kv-type", fmt::format("expected auto, f16 or f32, got '{}'", Printable(text)));
 }
 
 }  // namespace
 
 CLI::Option* AddText(CLI::App& app, const std::string& names, std::function<void(const std::string&)> set,
                      const std::string& help) {
-  return app.add_option_function<std::string>(names, std::move(set), help);
+  auto set_once = [names, set = std::move(set)](const std::vector<std::string>& values) {
+    if (values.size() > 1)
+      throw CLI::ValidationError(Title(names), fmt::format("expected once, got {} times; give it once", values.size()));
+    set(values.front());
+  };
+  return app.add_option_function<std::vector<std::string>>(names, std::move(set_once), help)->allow_extra_args(false);
 }
 
 CLI::Option* AddInteger(CLI::App& app, const std::string& names, IntegerRange range, std::function<void(int64_t)> set,
@@ -66,6 +81,18 @@ CLI::Option* AddRepeatableText(CLI::App& app, const std::string& names, std::fun
   return app.add_option_function<std::vector<std::string>>(names, std::move(add_all), help)->allow_extra_args(false);
 }
 
+void AddFlag(CLI::App& app, const std::string& name, bool& target, const std::string& help) {
+  app.add_flag(name, target, help)->disable_flag_override();
+}
+
+CLI::Option* AddPath(CLI::App& app, const std::string& names, std::string& path, const std::string& help) {
+  auto set = [names, &path](const std::string& text) {
+    if (text.empty()) throw CLI::ValidationError(Title(names), "expected a path, got an empty one");
+    path = text;
+  };
+  return AddText(app, names, std::move(set), help)->type_name("FILE");
+}
+
 void AddModel(CLI::App& app, std::string& path) {
   AddText(
       app, "-m,--model", [&path](const std::string& text) { path = text; },
@@ -73,10 +100,10 @@ void AddModel(CLI::App& app, std::string& path) {
       ->type_name("FILE");
 }
 
-void AddJson(CLI::App& app, bool& json) { app.add_flag("--json", json, "Print JSON on stdout and nothing else there"); }
+void AddJson(CLI::App& app, bool& json) { AddFlag(app, "--json", json, "Print JSON on stdout and nothing else there"); }
 
 void AddSoftwareAdapter(CLI::App& app, LoadOptions& options) {
-  app.add_flag("--allow-software-adapter", options.allow_software_adapter, "Accept a GPU API that runs on the CPU");
+  AddFlag(app, "--allow-software-adapter", options.allow_software_adapter, "Accept a GPU API that runs on the CPU");
 }
 
 void AddDevice(CLI::App& app, LoadOptions& options) {

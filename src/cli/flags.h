@@ -24,11 +24,16 @@ CLI::Option* AddInteger(CLI::App& app, const std::string& names, IntegerRange ra
                         const std::string& help);
 CLI::Option* AddNumber(CLI::App& app, const std::string& names, double min, double max, std::function<void(double)> set,
                        const std::string& help);
+// A switch without a value.
+void AddFlag(CLI::App& app, const std::string& name, bool& target, const std::string& help);
 // A text; nothing in it is interpreted. Repeatable texts are collected one per use of the flag.
 CLI::Option* AddText(CLI::App& app, const std::string& names, std::function<void(const std::string&)> set,
                      const std::string& help);
 CLI::Option* AddRepeatableText(CLI::App& app, const std::string& names, std::function<void(const std::string&)> add,
                                const std::string& help);
+
+// A path, not empty.
+CLI::Option* AddPath(CLI::App& app, const std::string& names, std::string& path, const std::string& help);
 
 void AddModel(CLI::App& app, std::string& path);
 void AddJson(CLI::App& app, bool& json);

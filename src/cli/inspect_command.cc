@@ -25,10 +25,12 @@ Outcome PrintPlan(const InspectFlags& flags, const ModelFile& file) {
 
 Outcome Inspect(InspectFlags& flags) {
   CANDOR_CLI_RETURN_IF_FAILED(RequireModel(flags.model));
+  InspectSections& sections = flags.sections;
+  if (flags.plan && (sections.metadata || sections.tensors || sections.memory || sections.full_arrays))
+    return UsageError("--plan: expected it alone, got a selection of other parts beside it; ask for them apart");
   const auto file = OpenModelFile(flags.model);
   if (!file.ok()) return LoadFailure(file.status());
   if (flags.plan) return PrintPlan(flags, **file);
-  InspectSections& sections = flags.sections;
   if (!sections.metadata && !sections.tensors && !sections.memory)
     sections.metadata = sections.tensors = sections.memory = true;
   const auto memory = EstimateMemory(**file, flags.load);
@@ -43,11 +45,11 @@ Outcome Inspect(InspectFlags& flags) {
 CommandBody AddInspectCommand(CLI::App& app) {
   auto flags = std::make_shared<InspectFlags>();
   AddModel(app, flags->model);
-  app.add_flag("--metadata", flags->sections.metadata, "Metadata alone");
-  app.add_flag("--tensors", flags->sections.tensors, "Tensors alone");
-  app.add_flag("--memory", flags->sections.memory, "The memory that running it will need, alone; nothing is loaded");
-  app.add_flag("--full", flags->sections.full_arrays, "Long metadata arrays in full");
-  app.add_flag("--plan", flags->plan, "The fused steps of the model, one a line; nothing is loaded");
+  AddFlag(app, "--metadata", flags->sections.metadata, "Metadata alone");
+  AddFlag(app, "--tensors", flags->sections.tensors, "Tensors alone");
+  AddFlag(app, "--memory", flags->sections.memory, "The memory that running it will need, alone; nothing is loaded");
+  AddFlag(app, "--full", flags->sections.full_arrays, "Long metadata arrays in full");
+  AddFlag(app, "--plan", flags->plan, "The fused steps of the model, one a line; nothing is loaded");
   AddLoadFlags(app, flags->load);
   AddJson(app, flags->json);
   app.footer(

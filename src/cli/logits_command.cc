@@ -88,7 +88,7 @@ CommandBody AddLogitsCommand(CLI::App& app) {
       app, "-o,--output", [flags](const std::string& path) { flags->output = path; },
       "Where the logits go: little-endian float32")
       ->type_name("FILE");
-  app.add_flag("--all", flags->all, "Logits after every position (rows x vocabulary), not after the last alone");
+  AddFlag(app, "--all", flags->all, "Logits after every position (rows x vocabulary), not after the last alone");
   AddLoadFlags(app, flags->load);
   AddJson(app, flags->json);
   app.footer(

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "base/printable.h"
+
 namespace candor::cli {
 namespace {
 
@@ -26,9 +28,9 @@ std::string Range(int64_t min, int64_t max) {
 }
 
 std::string Range(double min, double max) {
-  const double huge = std::numeric_limits<double>::max();
-  if (min == -huge && max == huge) return "that is finite";
-  if (max == huge) return fmt::format("of at least {}", min);
+  const double huge = std::numeric_limits<float>::max();
+  if (min <= -huge && max >= huge) return "that is finite";
+  if (max >= huge) return fmt::format("of at least {}", min);
   return fmt::format("from {} to {}", min, max);
 }
 
@@ -37,13 +39,13 @@ std::string Range(double min, double max) {
 Result<int64_t> ParseInteger(std::string_view text, int64_t min, int64_t max) {
   int64_t value = 0;
   if (ParseWhole(text, value) && value >= min && value <= max) return value;
-  return InvalidArgumentError("expected a whole number {}, got '{}'", Range(min, max), text);
+  return InvalidArgumentError("expected a whole number {}, got '{}'", Range(min, max), Printable(text));
 }
 
 Result<double> ParseNumber(std::string_view text, double min, double max) {
   double value = 0;
   if (ParseWhole(text, value) && std::isfinite(value) && value >= min && value <= max) return value;
-  return InvalidArgumentError("expected a number {}, got '{}'", Range(min, max), text);
+  return InvalidArgumentError("expected a number {}, got '{}'", Range(min, max), Printable(text));
 }
 
 Result<std::vector<int64_t>> ParseIntegerList(std::string_view text, int64_t min, int64_t max) {
@@ -53,7 +55,7 @@ Result<std::vector<int64_t>> ParseIntegerList(std::string_view text, int64_t min
     const auto value = ParseInteger(Trim(text.substr(begin, comma - begin)), min, max);
     if (!value.ok()) {
       return InvalidArgumentError("expected whole numbers {} with commas between them, got '{}'", Range(min, max),
-                                  text.size() > 60 ? text.substr(begin, comma - begin) : text);
+                                  Printable(text.size() > 60 ? text.substr(begin, comma - begin) : text));
     }
     values.push_back(*value);
     begin = comma + 1;

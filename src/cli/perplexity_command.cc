@@ -69,9 +69,7 @@ CommandBody AddPerplexityCommand(CLI::App& app) {
   auto flags = std::make_shared<PerplexityFlags>();
   flags->load.context = 512;
   AddModel(app, flags->model);
-  AddText(
-      app, "--file", [flags](const std::string& path) { flags->file = path; }, "The text; - is stdin")
-      ->type_name("FILE");
+  AddPath(app, "--file", flags->file, "The text; - is stdin");
   AddInteger(
       app, "-c,--context", {1, std::numeric_limits<int32_t>::max()},
       [flags](int64_t value) { flags->load.context = static_cast<uint32_t>(value); },

@@ -160,10 +160,7 @@ void AddPromptFlags(CLI::App& app, RunFlags& flags) {
       app, "-p,--prompt", [&flags](const std::string& text) { flags.prompt = text; },
       "The prompt: one user turn, plain text with --raw")
       ->type_name("TEXT");
-  AddText(
-      app, "--file", [&flags](const std::string& path) { flags.file = path; },
-      "A file that holds the prompt; - is stdin")
-      ->type_name("FILE");
+  AddPath(app, "--file", flags.file, "A file that holds the prompt; - is stdin");
   AddText(
       app, "--ids", [&flags](const std::string& text) { flags.ids = text; },
       "The prompt as token ids; nothing is added")
@@ -171,9 +168,9 @@ void AddPromptFlags(CLI::App& app, RunFlags& flags) {
   AddText(
       app, "--system", [&flags](const std::string& text) { flags.system = text; }, "System message of the chat")
       ->type_name("TEXT");
-  app.add_flag("--raw", flags.raw, "Continue the text as it is, without the chat template");
-  app.add_flag("--parse-special", flags.parse_special,
-               "With plain text: what looks like a control token becomes that token");
+  AddFlag(app, "--raw", flags.raw, "Continue the text as it is, without the chat template");
+  AddFlag(app, "--parse-special", flags.parse_special,
+          "With plain text: what looks like a control token becomes that token");
 }
 
 void AddReplyFlags(CLI::App& app, RunFlags& flags) {
@@ -184,12 +181,9 @@ void AddReplyFlags(CLI::App& app, RunFlags& flags) {
       app, "--stop", [&flags](const std::string& text) { flags.stop.push_back(text); },
       "End the reply before this text (repeatable)")
       ->type_name("TEXT");
-  app.add_flag("--ignore-eos", flags.ignore_eos, "Go on after an end-of-generation token");
-  app.add_flag("--stats", flags.stats, "Timing and placement on stderr");
-  AddText(
-      app, "--report", [&flags](const std::string& path) { flags.report = path; },
-      "Write the placement report there, as JSON")
-      ->type_name("FILE");
+  AddFlag(app, "--ignore-eos", flags.ignore_eos, "Go on after an end-of-generation token");
+  AddFlag(app, "--stats", flags.stats, "Timing and placement on stderr");
+  AddPath(app, "--report", flags.report, "Write the placement report there, as JSON");
 }
 
 }  // namespace

@@ -63,11 +63,9 @@ CommandBody AddTokenizeCommand(CLI::App& app) {
   AddText(
       app, "--text", [flags](const std::string& text) { flags->text = text; }, "The text")
       ->type_name("TEXT");
-  AddText(
-      app, "--file", [flags](const std::string& path) { flags->file = path; }, "A file that holds the text; - is stdin")
-      ->type_name("FILE");
-  app.add_flag("--parse-special", flags->parse_special, "Text that looks like a control token becomes that token");
-  app.add_flag("--no-bos", flags->no_bos, "Add no BOS or EOS (default: as the model file says)");
+  AddPath(app, "--file", flags->file, "A file that holds the text; - is stdin");
+  AddFlag(app, "--parse-special", flags->parse_special, "Text that looks like a control token becomes that token");
+  AddFlag(app, "--no-bos", flags->no_bos, "Add no BOS or EOS (default: as the model file says)");
   AddJson(app, flags->json);
   app.footer(
       "Examples:\n"

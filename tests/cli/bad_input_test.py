@@ -1,6 +1,7 @@
 """Bad input at the command line: one clear sentence, the right exit code, nothing half-done left behind."""
 
 import os
+import re
 import shutil
 import struct
 import subprocess
@@ -22,6 +23,49 @@ class Usage(harness.TestCase):
         self.check_fails(run("run", "-m", LLAMA, "--max-token", "5"), 2, "did you mean '--max-tokens'?")
         self.check_fails(run("bench", "-m", LLAMA, "--jsno"), 2, "did you mean '--json'?")
         self.check_fails(run("run", "-m", LLAMA, "Hello"), 2, "unexpected argument 'Hello'")
+
+    def test_a_suggestion_names_only_flags_that_the_command_has(self):
+        for command in ("run", "bench", "inspect", "tokenize", "logits", "perplexity", "devices"):
+            known = set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", self.ok(command, "--help").out))
+            for flag in ("--temps", "--tmep", "--al", "--promt", "--outptu", "--treads", "--ctx", "--fil", "--depht", "--pln", "--retry", "--h"):
+                with self.subTest(command=command, flag=flag):
+                    done = run(command, flag)
+                    self.check_fails(done, 2, f"unknown flag '{flag}'")
+                    for suggested in re.findall(r"did you mean '(.*)'", done.err):
+                        self.assertIn(suggested, known)
+
+    def test_a_flag_of_another_command_says_which(self):
+        self.check_fails(run("bench", "-m", LLAMA, "--temp", 0), 2, "unknown flag '--temp'; candor run has it")
+        self.check_fails(run("run", "-m", LLAMA, "--all"), 2, "unknown flag '--all'; candor logits has it")
+        self.check_fails(run("bench", "-m", LLAMA, "-oout"), 2, "unknown flag '-o'; candor logits has it")
+        self.check_fails(run("inspect", "-m", LLAMA, "--prompt=x"), 2, "unknown flag '--prompt'; candor run has it")
+        self.check_fails(run("inspect", "-m", LLAMA, "-p", "x"), 2, "candor run or candor bench has it")
+
+    def test_words_around_the_command(self):
+        self.check_fails(run("-m", LLAMA, "run"), 2, "expected a command before '-m'")
+        self.check_fails(run("RUN"), 2, "did you mean 'run'?")
+        self.check_fails(run("help"), 2, "candor --help")
+        self.check_fails(run(""), 2, "unknown command ''")
+        done = run("run", "-m", LLAMA, "-p", "x", "--", "bench")
+        self.check_fails(done, 2, "candor run: unexpected argument 'bench'")
+
+    def test_missing_and_repeated_values(self):
+        self.check_fails(run("run", "-m"), 2, "--model: expected a value (FILE), got none")
+        self.check_fails(run("run", "-m", LLAMA, "--ids"), 2, "--ids: expected a value (1,2,3), got none")
+        self.check_fails(run("run", "-m", LLAMA, "-p", "x", "-n", 1, "-n", 2), 2, "-n/--max-tokens: expected once, got 2 times")
+        self.check_fails(run("run", "-m", LLAMA, "-p", "x", "-m", LLAMA), 2, "-m/--model: expected once, got 2 times")
+        self.check_fails(run("run", "-m", LLAMA, "-p", "x", "--json=5"), 2, "--json: expected no value, got one")
+        for flag in ("--file", "--report"):
+            self.check_fails(run("run", "-m", LLAMA, flag, ""), 2, f"{flag}: expected a path, got an empty one")
+
+    def test_flags_that_contradict_each_other(self):
+        bench = ("bench", "-m", LLAMA, "-p", 1, "-n", 0, "-r", 1)
+        self.check_fails(run(*bench, "-d", "cpu", "--device", "vulkan"), 2, "expected one device, got 'cpu' and 'vulkan'")
+        self.check_fails(run(*bench, "-d", "cpu", "-d", "cuda"), 2, "expected one device")
+        self.check_fails(run(*bench, "-d", 1, "--depth", 2), 2, "-d/--depth", "twice")
+        for depth in ("-5", "1.5", "", "+1"):
+            self.check_fails(run(*bench, "-d", depth), 2, "-d/--depth: expected whole numbers")
+        self.check_fails(run("inspect", "-m", LLAMA, "--plan", "--memory"), 2, "--plan: expected it alone")
 
     def test_no_command(self):
         done = run()
@@ -74,6 +118,37 @@ class Usage(harness.TestCase):
         self.check_fails(run("bench", "-m", LLAMA, "-p", 0, "-n", 0), 2)
         self.check_fails(run("bench", "-m", LLAMA, "-t", "1,,2"), 2)
         self.check_fails(run("bench", "-m", LLAMA, "-p", "-5"), 2)
+
+
+# What a hostile name may hold: a new line, a colour, "clear the screen" as one character of C1, a byte that is no UTF-8.
+HOSTILE = b"a\nb\x1b[31m\xc2\x9b2J\r\x7f\xff"
+
+
+class Hostile(harness.TestCase):
+    """Names and values from files and users reach the terminal as text, never as commands to it."""
+
+    def check_escaped(self, text):
+        for c in text:
+            self.assertFalse(ord(c) < 0x20 and c not in "\n" or 0x7F <= ord(c) < 0xA0 or c == "\ufffd", ascii(text))
+
+    def check_one_line(self, code, *words):
+        done = run(*words)
+        self.check_fails(done, code)
+        self.check_escaped(done.err)
+
+    def test_values(self):
+        path = os.fsencode(self.folder) + b"/none/" + HOSTILE
+        with_prompt = ("run", "-m", LLAMA, "-p", "x")
+        for code, words in (
+            (2, (HOSTILE,)), (2, (b"--" + HOSTILE,)), (2, (*with_prompt, HOSTILE)), (2, (*with_prompt, b"--fi" + HOSTILE)),
+            (2, (*with_prompt, "-n", HOSTILE)), (2, (*with_prompt, "-d", HOSTILE)), (3, (*with_prompt, "-d", b"vulkan:" + HOSTILE)),
+            (2, (*with_prompt, "--kv-type", HOSTILE)), (2, (*with_prompt, "--cpu-isa", HOSTILE)), (2, (*with_prompt, "--precision", HOSTILE)),
+            (2, (*with_prompt, "--logit-bias", HOSTILE)), (2, (*with_prompt, "--temp", HOSTILE)), (2, ("run", "-m", LLAMA, "--ids", HOSTILE)),
+            (1, (*with_prompt, "--report", path)), (1, ("run", "-m", LLAMA, "--file", path)), (4, ("run", "-m", path, "-p", "x")),
+            (1, ("logits", "-m", LLAMA, "--ids", 1, "-o", path)), (2, ("bench", "-m", LLAMA, "-d", HOSTILE)), (2, ("bench", "-m", LLAMA, "-p", HOSTILE)),
+        ):  # fmt: skip
+            with self.subTest(words=words):
+                self.check_one_line(code, *words)
 
 
 # Without this, Mesa's software adapter would be there, and is allowed by name.

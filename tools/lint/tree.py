@@ -3,7 +3,7 @@
 import pathlib
 import re
 
-SKIPPED_FOLDERS = {".git", "build", "target", "__pycache__", ".venv"}
+SKIPPED = {".git", "build", "target", "__pycache__", ".venv"}
 CODE_SUFFIXES = {".cc", ".h"}
 
 
@@ -15,9 +15,10 @@ class Tree:
 
     def _walk(self, folder):
         for entry in folder.iterdir():
+            if entry.name in SKIPPED:  # in a linked worktree .git is a file
+                continue
             if entry.is_dir() and not entry.is_symlink():
-                if entry.name not in SKIPPED_FOLDERS:
-                    yield from self._walk(entry)
+                yield from self._walk(entry)
             else:
                 yield entry.relative_to(self.root).as_posix()
 
