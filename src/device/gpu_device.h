@@ -56,7 +56,8 @@ struct GpuDispatch {
   GpuKernelId kernel = 0;
   std::array<uint32_t, 3> grid = {1, 1, 1};
   uint32_t parameter_bytes = 0;
-  bool may_start_early = false;  // where its module allows it: pays for short kernels, not for those that fill the device
+  bool may_start_early =
+      false;  // where its module allows it: pays for short kernels, not for those that fill the device
   alignas(8) std::array<std::byte, kMaxGpuParameterBytes> parameters{};
 };
 

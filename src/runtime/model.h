@@ -26,8 +26,8 @@ namespace candor {
 
 enum class KvType { kAuto, kF32, kF16 };  // auto: f16 for a file with quantised matrices, else f32
 
-// How a GPU's matrix products see activations. kAuto: as int8 where the weights are quantised, which is what the CPU does
-// too; kF32: never rounded.
+// How a GPU's matrix products see activations. kAuto: as int8 where the weights are quantised, which is what the CPU
+// does too; kF32: never rounded.
 enum class GpuPrecision { kAuto, kF32 };
 std::string_view GpuPrecisionName(GpuPrecision precision);  // "auto", "f32"
 

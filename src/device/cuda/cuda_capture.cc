@@ -90,7 +90,8 @@ class Capture {
     const CudaKernel& kernel = kernels_[dispatch.kernel];
     auto parameters = dispatch.parameters;
     void* arguments[] = {parameters.data()};  // the kernel's one argument, a struct by value; the driver copies it
-    if (early_ && dispatch.may_start_early && kernel.start == GpuStart::kEarly && compute_.launch_configured != nullptr) {
+    if (early_ && dispatch.may_start_early && kernel.start == GpuStart::kEarly &&
+        compute_.launch_configured != nullptr) {
       CudaLaunchAttribute early;
       early.value.allowed = 1;
       const CudaLaunchConfig config{{x, y, z}, {kernel.threads, 1, 1}, 0, stream, &early, 1};

@@ -29,7 +29,8 @@ Result<std::unique_ptr<CudaContext>> CudaContext::Open(const DeviceInfo& info, c
   CANDOR_ASSIGN_OR_RETURN(CudaDriver driver, StartDriver(info, settings.library));
   std::unique_ptr<CudaContext> context(new CudaContext(std::move(driver), settings.deadline));
   CANDOR_RETURN_IF_ERROR(context->FindDevice(info));
-  CANDOR_ASSIGN_OR_RETURN(context->compute_, CudaComputeApi::Load(context->driver_.library(), context->driver_.version()));
+  CANDOR_ASSIGN_OR_RETURN(context->compute_,
+                          CudaComputeApi::Load(context->driver_.library(), context->driver_.version()));
   CANDOR_RETURN_IF_ERROR(context->Retain());
   CANDOR_RETURN_IF_ERROR(context->MakeStreams());
   return context;
