@@ -258,13 +258,14 @@ TEST_F(GpuQuantizeTest, CodesScalesAndSums) {
   for (const uint32_t k : {1u, 31u, 32u, 64u, 100u, 576u}) {
     const uint32_t stride = (k + 63) / 64 * 64;
     TestRandom random(k);
-    std::vector<float> x = random.Normals(2 * k);
+    const uint32_t x_stride = (k + 3) / 4 * 4;
+    std::vector<float> x = random.Normals(2 * x_stride);
     if (k >= 64) std::fill_n(x.begin() + 32, 32, 0.0f);
     const GpuMemory codes = Memory(2 * stride);
     const GpuMemory scales = Memory(2 * stride / 32 * 8);
     std::memset(codes.host, 0x55, codes.bytes);
     std::memset(scales.host, 0xff, scales.bytes);
-    Run(GpuQuantizeRows({Upload(x), codes.address, scales.address, 2, k, k, stride}));
+    Run(GpuQuantizeRows({Upload(x), codes.address, scales.address, 2, k, x_stride, stride}));
     const auto* code = reinterpret_cast<const int8_t*>(codes.host);
     const auto* scale = reinterpret_cast<const float*>(scales.host);
     for (uint32_t g = 0; g < 2 * stride / 32; ++g) {
@@ -272,11 +273,11 @@ TEST_F(GpuQuantizeTest, CodesScalesAndSums) {
       const uint32_t begin = g * 32 % stride;
       const uint32_t count = begin < k ? std::min(32u, k - begin) : 0;
       float largest = 0.0f;
-      for (uint32_t i = 0; i < count; ++i) largest = std::max(largest, std::abs(x[row * k + begin + i]));
+      for (uint32_t i = 0; i < count; ++i) largest = std::max(largest, std::abs(x[row * x_stride + begin + i]));
       EXPECT_NEAR(scale[2 * g], largest / 127.0f, 1e-7f * largest);
       int sum = 0;
       for (uint32_t i = 0; i < 32; ++i) {
-        const double exact = i < count && largest > 0 ? x[row * k + begin + i] * 127.0 / largest : 0.0;
+        const double exact = i < count && largest > 0 ? x[row * x_stride + begin + i] * 127.0 / largest : 0.0;
         EXPECT_NEAR(code[g * 32 + i], exact, 0.5 + 1e-4) << k << " group " << g << " value " << i;
         sum += code[g * 32 + i];
       }

@@ -58,7 +58,7 @@ struct DecodeGpuParams {
 };
 
 struct QuantizeRowsGpuParams {
-  CANDOR_GPU_POINTER(float) x;
+  CANDOR_GPU_POINTER(float) x;  // [rows, x_stride], as in a product
   CANDOR_GPU_POINTER(uint) codes;
   CANDOR_GPU_POINTER(float2) scales;
   uint32_t rows;
