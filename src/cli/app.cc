@@ -83,7 +83,7 @@ Outcome ParseAndRun(Parser& parser, int argc, const char* const* argv, std::stri
   } catch (const CLI::Success& success) {
     const bool is_version = dynamic_cast<const CLI::CallForVersion*>(&success) != nullptr;
     const Status written = WriteStdout(is_version ? std::string(success.what()) + "\n" : parser.app.help());
-    return written.ok() ? Outcome{} : Outcome{ExitCode::kFailed, written.message()};
+    return StreamFailure(written);
   } catch (const CLI::ParseError& error) {
     const std::vector<CLI::App*> selected = parser.app.get_subcommands();
     if (selected.empty()) return BadValue(parser.app, error);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/printable.h"
 #include "cli/output.h"
 #include "cli/prompt.h"
 #include "cli/suggest.h"
@@ -34,7 +35,7 @@ LineEnd ReadMessage(std::string& message) {
   }
 }
 
-void Say(const std::string& sentence) { WriteStderr(sentence + "\n"); }
+void Say(const std::string& sentence) { WriteStderr(EscapeControls(sentence) + "\n"); }
 
 }  // namespace
 
@@ -90,8 +91,8 @@ void Chat::Command(const std::string& line, bool& over) {
     return;
   }
   const std::string closest = ClosestWord(name, {"/help", "/clear", "/system", "/stats", "/exit"});
-  Say(fmt::format("unknown command '{}'{}; /help lists the commands; a blank before the / sends it as text", name,
-                  closest.empty() ? "" : fmt::format("; did you mean '{}'?", closest)));
+  Say(fmt::format("unknown command '{}'{}; /help lists the commands; a blank before the / sends it as text",
+                  Printable(name), closest.empty() ? "" : fmt::format("; did you mean '{}'?", closest)));
 }
 
 void Chat::Clear() {
@@ -148,13 +149,13 @@ Outcome Chat::Reply(const std::string& text) {
   GenerateRequest request = MakeRequest(flags_, sampling_);
   request.prompt = ReusePrefix(*ids);
   request.on_text = [&written](std::string_view piece) {
-    if (written.ok()) written = WriteStdout(piece);
+    if (written.ok()) written = WriteReply(piece);
     if (!written.ok()) RequestInterrupt();
   };
   const auto result = Generate(*loaded_.engine, *sequence_, request);
   ++sampling_.seed;  // each reply draws from a stream of its own
   if (written.ok()) written = WriteStdout("\n");
-  if (!written.ok()) return {ExitCode::kFailed, written.message()};
+  if (!written.ok()) return StreamFailure(written);
   ClearInterrupt();
   return Finish(text, result);
 }

@@ -35,4 +35,6 @@ Outcome LoadFailure(const Status& status) {
   return {CodeOf(status.code(), otherwise), status.message()};
 }
 
+Outcome StreamFailure(const Status& status) { return {CodeOf(status.code(), ExitCode::kFailed), status.message()}; }
+
 }  // namespace candor::cli

@@ -43,6 +43,8 @@ Outcome UsageError(fmt::format_string<Args...> format, Args&&... args) {
 // file.
 Outcome RunFailure(const Status& status);
 Outcome LoadFailure(const Status& status);
+// And one of a file or standard stream that the command reads or writes.
+Outcome StreamFailure(const Status& status);
 
 #define CANDOR_CLI_RETURN_IF_FAILED(expression)            \
   do {                                                     \

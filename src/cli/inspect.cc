@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/printable.h"
+
 namespace candor::cli {
 namespace {
 
@@ -27,10 +29,7 @@ Json ValueToJson(const MetadataValue& value, bool full_arrays) {
       value);
 }
 
-std::string Dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
-
-// One line of at most `limit` bytes, cut between characters; control characters are escaped, so that a file cannot
-// drive the terminal.
+// One line of at most `limit` bytes, cut between characters.
 std::string Shortened(std::string text, size_t limit) {
   if (text.size() <= limit) return text;
   size_t end = limit;
@@ -43,12 +42,6 @@ std::string ValueToText(const MetadataValue& value, bool full_arrays) {
   if (json.is_object())
     return fmt::format("{} values, first {}", json["count"].get<size_t>(), Shortened(Dump(json["first"]), 100));
   return full_arrays ? Dump(json) : Shortened(Dump(json), 120);
-}
-
-// A name from the file, with what could drive a terminal escaped.
-std::string Printable(const std::string& name) {
-  const std::string quoted = Dump(Json(name));
-  return quoted.substr(1, quoted.size() - 2);
 }
 
 std::string ShapeText(const std::vector<int64_t>& shape) { return fmt::format("{}", fmt::join(shape, " x ")); }
@@ -66,21 +59,22 @@ Json MemoryToJson(const MemoryEstimate& memory) {
 std::string MetadataText(const ModelFile& file, bool full_arrays) {
   std::string text = fmt::format("metadata: {} keys\n", file.metadata().size());
   for (const auto& [key, value] : file.metadata())
-    text += fmt::format("  {:<44} {}\n", Printable(key), ValueToText(value, full_arrays));
+    text += fmt::format("  {:<44} {}\n", EscapeControls(key), ValueToText(value, full_arrays));
   return text;
 }
 
 std::string TensorsText(const ModelFile& file) {
   std::string text = fmt::format("tensors: {}, {:.1f} MiB\n", file.tensors().size(), MiB(file.TotalTensorBytes()));
   for (const TensorInfo& tensor : file.tensors()) {
-    text += fmt::format("  {:<44} {:<8} {:<24} {:>12} bytes\n", Printable(tensor.name), DTypeName(tensor.dtype),
+    text += fmt::format("  {:<44} {:<8} {:<24} {:>12} bytes\n", EscapeControls(tensor.name), DTypeName(tensor.dtype),
                         ShapeText(tensor.shape), tensor.bytes);
   }
   return text;
 }
 
 std::string MemoryText(const Result<MemoryEstimate>& memory) {
-  if (!memory.ok()) return fmt::format("memory: not known, this model cannot run: {}\n", memory.status().message());
+  if (!memory.ok())
+    return fmt::format("memory: not known, this model cannot run: {}\n", EscapeControls(memory.status().message()));
   return fmt::format(
       "memory: {:.1f} MiB\n  weights {:.1f} MiB, kv cache {:.1f} MiB ({} bytes a token), scratch {:.1f} MiB, tokenizer "
       "{:.1f} MiB\n",
@@ -110,7 +104,7 @@ Json InspectToJson(const ModelFile& file, const Result<MemoryEstimate>& memory, 
 
 std::string InspectToText(const ModelFile& file, const Result<MemoryEstimate>& memory,
                           const InspectSections& sections) {
-  std::string text = fmt::format("{}: {:.1f} MiB\n", file.path(), MiB(file.FileBytes()));
+  std::string text = fmt::format("{}: {:.1f} MiB\n", EscapeControls(file.path()), MiB(file.FileBytes()));
   if (sections.metadata) text += MetadataText(file, sections.full_arrays);
   if (sections.tensors) text += TensorsText(file);
   if (sections.memory) text += MemoryText(memory);

@@ -11,13 +11,13 @@ namespace candor::cli {
 
 using Json = nlohmann::ordered_json;
 
-inline Outcome PrintText(std::string_view text) {
-  const Status status = WriteStdout(text);
-  return status.ok() ? Outcome{} : Outcome{ExitCode::kFailed, status.message()};
-}
+// Of control characters JSON escapes only the first 32; the others (DEL, C1) drive terminals as well, so they are
+// written as \u00XX too.
+std::string Dump(const Json& json);
 
-inline Outcome PrintJson(const Json& json) {
-  return PrintText(json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
-}
+Outcome PrintJson(const Json& json);
+
+// Text for people; its control characters but new lines are escaped.
+Outcome PrintText(std::string_view text);
 
 }  // namespace candor::cli

@@ -1,5 +1,6 @@
 #include <memory>
 
+#include "base/printable.h"
 #include "cli/commands.h"
 #include "cli/flags.h"
 #include "cli/json.h"
@@ -37,11 +38,10 @@ Status WriteAllRows(Engine& engine, const std::vector<TokenId>& ids, OutputFile&
 
 Outcome WriteLogits(const LogitsFlags& flags, Engine& engine, const std::vector<TokenId>& ids) {
   auto file = OutputFile::Create(flags.output);
-  if (!file.ok()) return {ExitCode::kFailed, file.status().message()};
+  if (!file.ok()) return StreamFailure(file.status());
   const Status status = flags.all ? WriteAllRows(engine, ids, **file) : WriteLastRow(engine, ids, **file);
   if (!status.ok()) return RunFailure(status);
-  const Status committed = (*file)->Commit();
-  return committed.ok() ? Outcome{} : Outcome{ExitCode::kFailed, committed.message()};
+  return StreamFailure((*file)->Commit());
 }
 
 Outcome Logits(const LogitsFlags& flags) {
@@ -50,8 +50,9 @@ Outcome Logits(const LogitsFlags& flags) {
     return UsageError("-o/--output: expected a file for the logits, got none; give one with -o FILE");
   std::vector<TokenId> ids;
   CANDOR_CLI_RETURN_IF_FAILED(ParseTokenIds(flags.ids, ids));
-  if (const Status writable = CheckWritable(flags.output); !writable.ok())
-    return {ExitCode::kFailed, writable.message()};
+  if (flags.output == "-" && flags.json)
+    return UsageError("--json: expected a file after -o, got -; stdout can't hold the logits and JSON");
+  CANDOR_CLI_RETURN_IF_FAILED(StreamFailure(CheckWritable(flags.output)));
   LoadedModel loaded;
   CANDOR_CLI_RETURN_IF_FAILED(LoadEngine(flags.model, flags.load, loaded));
   const uint32_t vocabulary = loaded.model->config().vocabulary;
@@ -72,7 +73,11 @@ Outcome Logits(const LogitsFlags& flags) {
                       {"device", device},
                       {"phases", PhasesToJson(loaded.phases)}});
   }
-  return PrintText(fmt::format("{}: {} x {} float32\n", flags.output, rows, vocabulary));
+  const std::string summary = fmt::format(
+      "{}: {} x {} float32\n", flags.output == "-" ? "stdout" : EscapeControls(flags.output), rows, vocabulary);
+  if (flags.output != "-") return PrintText(summary);
+  WriteStderr(summary);
+  return {};
 }
 
 }  // namespace
@@ -86,7 +91,7 @@ CommandBody AddLogitsCommand(CLI::App& app) {
       ->type_name("1,2,3");
   AddText(
       app, "-o,--output", [flags](const std::string& path) { flags->output = path; },
-      "Where the logits go: little-endian float32")
+      "Where the logits go: little-endian float32; - is stdout")
       ->type_name("FILE");
   AddFlag(app, "--all", flags->all, "Logits after every position (rows x vocabulary), not after the last alone");
   AddLoadFlags(app, flags->load);
@@ -94,7 +99,8 @@ CommandBody AddLogitsCommand(CLI::App& app) {
   app.footer(
       "Examples:\n"
       "  candor logits -m model.gguf --ids 1,2,3 -o out.f32\n"
-      "  candor logits -m model.gguf --ids 1,2,3 --all --cpu-isa scalar -o out.f32 --json\n");
+      "  candor logits -m model.gguf --ids 1,2,3 --all --cpu-isa scalar -o out.f32 --json\n"
+      "  candor logits -m model.gguf --ids 1,2,3 -o - | sha256sum\n");
   return [flags] { return Logits(*flags); };
 }
 

@@ -53,7 +53,7 @@ Outcome Run(const PerplexityFlags& flags) {
   if (flags.load.context < 4)
     return UsageError("-c/--context: expected at least 4 tokens in a chunk, got {}", flags.load.context);
   const auto text = flags.file.empty() ? ReadStdin() : ReadWholeFile(flags.file);
-  if (!text.ok()) return {ExitCode::kFailed, text.status().message()};
+  if (!text.ok()) return StreamFailure(text.status());
   LoadedModel loaded;
   CANDOR_CLI_RETURN_IF_FAILED(LoadEngine(flags.model, flags.load, loaded));
   Perplexity result;

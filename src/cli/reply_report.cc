@@ -1,5 +1,6 @@
 #include "cli/reply_report.h"
 
+#include "base/printable.h"
 #include "cli/scoring.h"
 
 namespace candor::cli {
@@ -68,7 +69,7 @@ std::string ReplyStats(const ReplyReport& report) {
   for (const auto& [name, milliseconds] : report.phases.phases()) text += fmt::format(" {} {:.1f}", name, milliseconds);
   text += "\n";
   if (!report.device_reason.empty()) text += fmt::format("device: {}\n", report.device_reason);
-  return text + report.placement.ToText();
+  return EscapeControls(text + report.placement.ToText(), "\n");
 }
 
 }  // namespace candor::cli

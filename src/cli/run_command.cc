@@ -32,8 +32,8 @@ Outcome CheckFlags(const RunFlags& flags) {
     if (stop.empty()) return UsageError("--stop: expected at least one character, got none");
   }
   if (flags.report.empty()) return {};
-  const Status writable = CheckWritable(flags.report);
-  return writable.ok() ? Outcome{} : Outcome{ExitCode::kFailed, writable.message()};
+  if (flags.report == "-") return UsageError("--report: expected a file, got -; stdout holds the reply");
+  return StreamFailure(CheckWritable(flags.report));
 }
 
 Outcome ReadText(const RunFlags& flags, std::string& text) {
@@ -41,7 +41,7 @@ Outcome ReadText(const RunFlags& flags, std::string& text) {
     text = *flags.prompt;
   } else {
     auto content = flags.file.empty() ? ReadStdin() : ReadWholeFile(flags.file);
-    if (!content.ok()) return RunFailure(content.status());
+    if (!content.ok()) return StreamFailure(content.status());
     text = std::move(*content);
   }
   if (text.empty()) return UsageError("expected a prompt, got an empty one; give some text with -p, --file or stdin");
@@ -79,8 +79,7 @@ Outcome EncodePrompt(const RunFlags& flags, const Model& model, PromptSource& so
 
 Outcome WriteReport(const RunFlags& flags, const PlacementReport& placement) {
   if (flags.report.empty()) return {};
-  const Status written = WriteWholeFile(flags.report, placement.ToJson() + "\n");
-  return written.ok() ? Outcome{} : Outcome{ExitCode::kFailed, written.message()};
+  return StreamFailure(WriteWholeFile(flags.report, placement.ToJson() + "\n"));
 }
 
 // Runs the prompt; streams the text to stdout unless JSON is asked for.
@@ -90,13 +89,13 @@ Outcome Answer(const RunFlags& flags, LoadedModel& loaded, PromptSource source, 
   request.prompt = std::move(source.ids);
   if (!flags.json) {
     request.on_text = [&written](std::string_view piece) {
-      if (written.ok()) written = WriteStdout(piece);
+      if (written.ok()) written = WriteReply(piece);
       if (!written.ok()) RequestInterrupt();
     };
   }
   const auto sequence = loaded.engine->NewSequence();
   auto result = Generate(*loaded.engine, *sequence, request);
-  if (!written.ok()) return {ExitCode::kFailed, written.message()};
+  if (!written.ok()) return StreamFailure(written);
   if (!result.ok()) return RunFailure(result.status());
   AddReplyPhases(*result, loaded.phases);
   report.result = std::move(*result);

@@ -37,6 +37,13 @@ void InstallHandler(int signal_number, void (*handler)(int)) {
   ::sigaction(signal_number, &action, nullptr);
 }
 
+// A signal that the caller has set to be ignored (nohup, a background job of a script) stays so.
+void InstallInterrupt(int signal_number) {
+  struct sigaction current {};
+  ::sigaction(signal_number, nullptr, &current);
+  if (current.sa_handler != SIG_IGN) InstallHandler(signal_number, OnInterrupt);
+}
+
 }  // namespace
 
 void PrepareProcess() {
@@ -45,9 +52,8 @@ void PrepareProcess() {
     if (::fcntl(descriptor, F_GETFD) == -1) (void)::open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY);
   }
   interrupt_event = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  InstallHandler(SIGPIPE, SIG_IGN);
-  InstallHandler(SIGINT, OnInterrupt);
-  InstallHandler(SIGTERM, OnInterrupt);
+  for (const int ignored : {SIGPIPE, SIGXFSZ}) InstallHandler(ignored, SIG_IGN);
+  for (const int interrupting : {SIGINT, SIGTERM, SIGHUP}) InstallInterrupt(interrupting);
 }
 
 const std::atomic<bool>& Interrupted() { return interrupted; }
@@ -59,24 +65,25 @@ void ClearInterrupt() {
 void RequestInterrupt() { interrupted = true; }
 
 bool StdinIsTerminal() { return ::isatty(STDIN_FILENO) == 1; }
+bool StdoutIsTerminal() { return ::isatty(STDOUT_FILENO) == 1; }
 bool StderrIsTerminal() { return ::isatty(STDERR_FILENO) == 1; }
 
-namespace {
-
-// False when an interrupt came first.
-bool WaitForInput() {
-  std::array<pollfd, 2> waits = {{{STDIN_FILENO, POLLIN, 0}, {interrupt_event, POLLIN, 0}}};
-  while (::poll(waits.data(), waits.size(), -1) < 0 && errno == EINTR && !interrupted) {
+bool WaitFor(int descriptor, short events) {
+  for (;;) {
+    const bool due = interrupted;
+    std::array<pollfd, 2> waits = {{{descriptor, events, 0}, {interrupt_event, POLLIN, 0}}};
+    const int ready = ::poll(waits.data(), waits.size(), due ? 0 : -1);
+    if (ready > 0 && waits[0].revents != 0) return true;
+    if (due) return false;
+    if (ready > 0 && !interrupted) ClearInterrupt();  // an event whose interrupt was cleared before it arrived
+    if (ready < 0 && errno != EINTR) return true;     // the call that follows says what is wrong
   }
-  return !interrupted;
 }
-
-}  // namespace
 
 LineEnd ReadLine(std::string& line) {
   line.clear();
   for (;;) {
-    if (!WaitForInput()) return LineEnd::kInterrupted;
+    if (!WaitFor(STDIN_FILENO, POLLIN) || interrupted) return LineEnd::kInterrupted;
     char c = 0;
     const ssize_t count = ::read(STDIN_FILENO, &c, 1);
     if (count == 1 && c == '\n') return LineEnd::kLine;

@@ -9,9 +9,9 @@
 
 namespace candor::cli {
 
-// Opens the standard descriptors that the caller closed (so that no file can take their number), ignores SIGPIPE (a
-// closed reader is an error of the write) and makes Ctrl-C set Interrupted(). A second Ctrl-C before ClearInterrupt
-// ends the program with exit code 7.
+// Opens the standard descriptors that the caller closed (so that no file can take their number), ignores SIGPIPE and
+// SIGXFSZ (a closed reader and a limit on file sizes are errors of the write) and makes Ctrl-C, SIGTERM and SIGHUP set
+// Interrupted(). A second one before ClearInterrupt ends the program with exit code 7.
 void PrepareProcess();
 
 const std::atomic<bool>& Interrupted();
@@ -19,7 +19,11 @@ void ClearInterrupt();
 void RequestInterrupt();  // as the first Ctrl-C does: ends a reply whose reader has gone
 
 bool StdinIsTerminal();
+bool StdoutIsTerminal();
 bool StderrIsTerminal();
+
+// Waits until the descriptor is ready for `events` of poll, false when it is not and an interrupt is due.
+bool WaitFor(int descriptor, short events);
 
 enum class LineEnd { kLine, kEndOfFile, kInterrupted };
 // One line of stdin without its newline, edited by the terminal itself.

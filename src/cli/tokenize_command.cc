@@ -28,7 +28,7 @@ Outcome ReadText(const TokenizeFlags& flags, std::string& text) {
   if (flags.file.empty() && StdinIsTerminal())
     return UsageError("expected text, got none; give --text, --file or pipe it in");
   auto content = flags.file.empty() ? ReadStdin() : ReadWholeFile(flags.file);
-  if (!content.ok()) return {ExitCode::kFailed, content.status().message()};
+  if (!content.ok()) return StreamFailure(content.status());
   text = std::move(*content);
   return {};
 }
@@ -37,7 +37,7 @@ std::string Table(const Tokenizer& tokenizer, const std::vector<TokenId>& ids) {
   std::string table;
   for (const TokenId id : ids) {
     const Json quoted = tokenizer.TokenBytes(id, true);
-    table += fmt::format("{:8} {}\n", id, quoted.dump(-1, ' ', false, Json::error_handler_t::replace));
+    table += fmt::format("{:8} {}\n", id, Dump(quoted));
   }
   return table;
 }

@@ -120,37 +120,6 @@ class Usage(harness.TestCase):
         self.check_fails(run("bench", "-m", LLAMA, "-p", "-5"), 2)
 
 
-# What a hostile name may hold: a new line, a colour, "clear the screen" as one character of C1, a byte that is no UTF-8.
-HOSTILE = b"a\nb\x1b[31m\xc2\x9b2J\r\x7f\xff"
-
-
-class Hostile(harness.TestCase):
-    """Names and values from files and users reach the terminal as text, never as commands to it."""
-
-    def check_escaped(self, text):
-        for c in text:
-            self.assertFalse(ord(c) < 0x20 and c not in "\n" or 0x7F <= ord(c) < 0xA0 or c == "\ufffd", ascii(text))
-
-    def check_one_line(self, code, *words):
-        done = run(*words)
-        self.check_fails(done, code)
-        self.check_escaped(done.err)
-
-    def test_values(self):
-        path = os.fsencode(self.folder) + b"/none/" + HOSTILE
-        with_prompt = ("run", "-m", LLAMA, "-p", "x")
-        for code, words in (
-            (2, (HOSTILE,)), (2, (b"--" + HOSTILE,)), (2, (*with_prompt, HOSTILE)), (2, (*with_prompt, b"--fi" + HOSTILE)),
-            (2, (*with_prompt, "-n", HOSTILE)), (2, (*with_prompt, "-d", HOSTILE)), (3, (*with_prompt, "-d", b"vulkan:" + HOSTILE)),
-            (2, (*with_prompt, "--kv-type", HOSTILE)), (2, (*with_prompt, "--cpu-isa", HOSTILE)), (2, (*with_prompt, "--precision", HOSTILE)),
-            (2, (*with_prompt, "--logit-bias", HOSTILE)), (2, (*with_prompt, "--temp", HOSTILE)), (2, ("run", "-m", LLAMA, "--ids", HOSTILE)),
-            (1, (*with_prompt, "--report", path)), (1, ("run", "-m", LLAMA, "--file", path)), (4, ("run", "-m", path, "-p", "x")),
-            (1, ("logits", "-m", LLAMA, "--ids", 1, "-o", path)), (2, ("bench", "-m", LLAMA, "-d", HOSTILE)), (2, ("bench", "-m", LLAMA, "-p", HOSTILE)),
-        ):  # fmt: skip
-            with self.subTest(words=words):
-                self.check_one_line(code, *words)
-
-
 # Without this, Mesa's software adapter would be there, and is allowed by name.
 NO_VULKAN = os.environ | {"VK_DRIVER_FILES": "/nowhere/icd.json"}
 

@@ -280,31 +280,5 @@ class Devices(harness.TestCase):
         self.assertIn(cpu["name"], self.ok("devices").out)
 
 
-class Streams(harness.TestCase):
-    def test_closed_reader_is_a_clean_error(self):
-        process = subprocess.Popen(
-            [harness.settings.candor, "run", "-m", LLAMA, "--ids", "1,2", "-n", "400", "--ignore-eos"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
-        )
-        process.stdout.close()
-        err = process.stderr.read().decode()
-        process.stderr.close()
-        self.assertEqual(process.wait(harness.LIMIT_SECONDS), 1, err)
-        self.assertIn("stdout: cannot write", err)
-
-    def test_full_disk_behind_stdout(self):
-        for words in (("devices", "--json"), ("run", "-m", LLAMA, "--ids", "1,2", "-n", 4), ("--help",), ("inspect", "-m", LLAMA)):
-            with open("/dev/full", "wb") as full:
-                done = run(*words, stdout=full)
-            self.assertEqual(done.code, 1, (words, done.err))
-            self.assertIn("No space left", done.err)
-
-    def test_closed_stdout_is_not_taken_by_another_file(self):
-        path = self.folder / "out.f32"
-        shell = f'"{harness.settings.candor}" logits -m "{LLAMA}" --ids 1,2 -o "{path}" >&-'
-        done = subprocess.run(["bash", "-c", shell], stderr=subprocess.PIPE, timeout=harness.LIMIT_SECONDS, check=False)
-        self.assertEqual(done.returncode, 1, done.stderr)
-        self.assertEqual(path.stat().st_size, 4096)
-
-
 if __name__ == "__main__":
     harness.main()
