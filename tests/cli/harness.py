@@ -4,6 +4,7 @@ import argparse
 import json
 import os
 import pathlib
+import pty
 import shutil
 import subprocess
 import sys
@@ -46,6 +47,14 @@ def reference(name="llama"):
 
 def id_list(ids):
     return ",".join(map(str, ids))
+
+
+def open_terminal():
+    """A pseudo-terminal as pty.openpty gives it; a test that needs one on a machine without (a bare chroot) is skipped, loudly."""
+    try:
+        return pty.openpty()
+    except OSError as error:
+        raise unittest.SkipTest(f"no pseudo-terminal here: {error}") from error
 
 
 def default_model():

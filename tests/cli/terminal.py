@@ -1,7 +1,6 @@
 """A pseudo-terminal with the program in it, for the tests that type."""
 
 import os
-import pty
 import re
 import select
 import subprocess
@@ -16,7 +15,7 @@ class Terminal:
     """The program with a terminal as stdin, stdout and stderr."""
 
     def __init__(self, *words):
-        self.master, slave = pty.openpty()
+        self.master, slave = harness.open_terminal()
         command = [harness.settings.candor, *map(str, words)]
         self.process = subprocess.Popen(command, stdin=slave, stdout=slave, stderr=slave, start_new_session=True, preexec_fn=self.take_terminal)
         os.close(slave)
