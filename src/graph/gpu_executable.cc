@@ -221,7 +221,6 @@ class Impl : public GpuExecutable {
     if (step.layout.rows != 1) return;
     ++counters_.decode_submissions;
     counters_.decode_dispatches += step.recording->dispatches();
-    counters_.decode_gpu_milliseconds += milliseconds;
   }
 
   const Plan plan_;

@@ -18,7 +18,6 @@ struct GpuRunCounters {
   double gpu_milliseconds = 0;      // by the GPU's own clock
   uint64_t decode_submissions = 0;  // of one row
   uint64_t decode_dispatches = 0;
-  double decode_gpu_milliseconds = 0;
 };
 
 // What the launches of one kernel take.

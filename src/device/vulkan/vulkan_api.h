@@ -63,9 +63,6 @@ T VulkanStruct(VkStructureType type) {
   X(vkDestroyShaderModule)                 \
   X(vkCreatePipelineLayout)                \
   X(vkDestroyPipelineLayout)               \
-  X(vkCreatePipelineCache)                 \
-  X(vkDestroyPipelineCache)                \
-  X(vkGetPipelineCacheData)                \
   X(vkCreateComputePipelines)              \
   X(vkDestroyPipeline)                     \
   X(vkCreateQueryPool)                     \

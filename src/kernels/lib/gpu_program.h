@@ -26,8 +26,6 @@ class GpuProgram {
   // sentence). Unavailable: the driver refuses it. Internal: a grid that no device takes.
   Result<GpuDispatch> Dispatch(const GpuLaunch& launch);
 
-  size_t kernels_loaded() const { return kernels_.size(); }
-
  private:
   Result<GpuKernelId> KernelOf(const GpuLaunch& launch);
   Result<GpuModuleId> ModuleOf(const GpuModule& module);

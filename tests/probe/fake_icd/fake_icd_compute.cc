@@ -27,19 +27,6 @@ void DestroyPipelineLayout(VkDevice, VkPipelineLayout layout, const VkAllocation
   delete FromHandle<int>(layout);
 }
 
-VkResult CreatePipelineCache(VkDevice, const VkPipelineCacheCreateInfo*, const VkAllocationCallbacks*,
-                             VkPipelineCache* cache) {
-  *cache = ToHandle<VkPipelineCache>(new int(0));
-  return VK_SUCCESS;
-}
-void DestroyPipelineCache(VkDevice, VkPipelineCache cache, const VkAllocationCallbacks*) {
-  delete FromHandle<int>(cache);
-}
-VkResult GetPipelineCacheData(VkDevice, VkPipelineCache, size_t* size, void*) {
-  *size = 0;
-  return VK_SUCCESS;
-}
-
 VkResult CreateComputePipelines(VkDevice, VkPipelineCache, uint32_t count, const VkComputePipelineCreateInfo*,
                                 const VkAllocationCallbacks*, VkPipeline* pipelines) {
   if (Misbehave("compile")) return VK_ERROR_UNKNOWN;
@@ -73,8 +60,7 @@ void CmdWriteTimestamp(VkCommandBuffer, VkPipelineStageFlagBits, VkQueryPool, ui
 PFN_vkVoidFunction FindComputeFunction(std::string_view name) {
   const NamedFunction functions[] = {
       CANDOR_FAKE(GetBufferDeviceAddress), CANDOR_FAKE(CreateShaderModule),    CANDOR_FAKE(DestroyShaderModule),
-      CANDOR_FAKE(CreatePipelineLayout),   CANDOR_FAKE(DestroyPipelineLayout), CANDOR_FAKE(CreatePipelineCache),
-      CANDOR_FAKE(DestroyPipelineCache),   CANDOR_FAKE(GetPipelineCacheData),  CANDOR_FAKE(CreateComputePipelines),
+      CANDOR_FAKE(CreatePipelineLayout),   CANDOR_FAKE(DestroyPipelineLayout), CANDOR_FAKE(CreateComputePipelines),
       CANDOR_FAKE(DestroyPipeline),        CANDOR_FAKE(CreateQueryPool),       CANDOR_FAKE(DestroyQueryPool),
       CANDOR_FAKE(GetQueryPoolResults),    CANDOR_FAKE(FreeCommandBuffers),    CANDOR_FAKE(ResetFences),
       CANDOR_FAKE(CmdBindPipeline),        CANDOR_FAKE(CmdPushConstants),      CANDOR_FAKE(CmdDispatch),
