@@ -18,7 +18,7 @@ CHUNKS = (1, 7, 32, 512)
 DECODE_ROWS = 16  # up to so many rows each row's numbers are its own
 REAL_PROMPTS = 2
 REAL_STEPS = 12
-F32_TOLERANCE = 1e-3  # the issue of f32 on a GPU: against float64, absolute
+F32_TOLERANCE = 1e-3  # absolute, against float64
 F16_FILE_TOLERANCE = 6e-3  # as on the CPU: the reference's weights are those before their rounding
 
 
